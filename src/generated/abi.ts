@@ -1,0 +1,221 @@
+// Written by `zig build abi` from zig/abi.zig. Do not edit.
+
+export const fingerprint = 2640334204;
+
+/** Byte offsets of the `Progress` record. */
+export const Progress = { size: 40, done_units: 0, total_units: 8, rows: 16, breaks: 24, phase: 32, reserved: 36 } as const;
+
+export const Status = { ok: 0, finished: 1, invalid_argument: -1, stale_handle: -2, still_running: -3, too_many_jobs: -4, out_of_memory: -5 } as const;
+
+export const Phase = { idle: 0, scan: 1, join: 2, sort: 3, hints: 4, write: 5, done: 6 } as const;
+
+export const CpuLevel = { v2: 0, v3: 1, v4: 2, arm64: 3 } as const;
+
+export type Plan = "auto" | "hash" | "merge";
+
+export type OnBadRow = "fail" | "reject";
+
+export type BreaksFormat = "csv" | "jsonl";
+
+export type ValueType = "auto" | "text";
+
+export type Order = "same" | "shuffled" | "disjoint";
+
+export type Ids = "sequential" | "uuid";
+
+export type Outcome = "done" | "failed" | "cancelled";
+
+export type BreakType = "mismatch" | "missing_external" | "missing_internal" | "duplicate_internal" | "duplicate_external" | "missing_key" | "rejected";
+
+export type CpuLevelName = "v2" | "v3" | "v4" | "arm64";
+
+export interface FileSpec {
+  fd: number;
+  path: string;
+  size: number;
+  start?: number;
+  line?: number;
+}
+
+export interface LedgerSpec {
+  files: FileSpec[];
+  delimiter: number;
+  quote?: number | null;
+  width: number;
+  trailing?: boolean;
+  trim?: boolean;
+  fold_case?: boolean;
+}
+
+export interface ColumnSpec {
+  name: string;
+  internal: number;
+  external: number;
+  type?: ValueType;
+}
+
+export interface RunSpec {
+  internal: LedgerSpec;
+  external?: LedgerSpec | null;
+  key: ColumnSpec[];
+  compare: ColumnSpec[];
+  on_bad_row?: OnBadRow;
+  unique?: boolean;
+  breaks_fd?: number;
+  breaks_format?: BreaksFormat;
+  rejects_fd?: number;
+  limit?: number;
+  only_keys?: string[][] | null;
+  threads?: number;
+  pin?: boolean;
+  memory_bytes?: number;
+  plan?: Plan;
+  temp_directory?: string | null;
+  chunk_bytes?: number;
+  hash_bits?: number;
+}
+
+export interface SampleSpec {
+  file: FileSpec;
+  delimiter?: number | null;
+  quote?: number | null;
+  trim?: boolean;
+  records?: number;
+}
+
+export interface GenerateSpec {
+  internal_fd: number;
+  external_fd: number;
+  truth_fd: number;
+  rows: number;
+  seed: number;
+  order?: Order;
+  ids?: Ids;
+  header?: boolean;
+  breaks?: number;
+  missing?: number;
+  duplicates?: number;
+  benign?: number;
+  quoted_percent?: number;
+  threads?: number;
+}
+
+export type JobSpec =
+  | { run: RunSpec }
+  | { sample: SampleSpec }
+  | { generate: GenerateSpec };
+
+export interface ErrorItem {
+  code: string;
+  path: string;
+  line: number;
+  column: number;
+  message: string;
+  hint: string;
+}
+
+export interface SideCounts {
+  rows: number;
+  matched: number;
+  mismatch: number;
+  missing: number;
+  duplicate: number;
+  missing_key: number;
+  rejected: number;
+  ignored: number;
+  distinct_keys: number;
+}
+
+export interface BreakCounts {
+  mismatch: number;
+  missing_external: number;
+  missing_internal: number;
+  duplicate_internal: number;
+  duplicate_external: number;
+  missing_key: number;
+  rejected: number;
+}
+
+export interface ColumnCounts {
+  mismatches: number;
+  numeric: number;
+  sum_of_differences: string;
+  equal_by_value: number;
+}
+
+export interface Hint {
+  code: string;
+  rows: number;
+  option: string | null;
+  column: string | null;
+  value: string | null;
+}
+
+export interface Note {
+  code: string;
+  message: string;
+}
+
+export interface PhaseTime {
+  name: string;
+  ns: number;
+}
+
+export interface RunResult {
+  outcome: Outcome;
+  errors: ErrorItem[];
+  error_count: number;
+  internal: SideCounts;
+  external: SideCounts;
+  matched: number;
+  breaks: BreakCounts;
+  columns: ColumnCounts[];
+  hints: Hint[];
+  notes: Note[];
+  shown: string[];
+  plan: Plan;
+  plan_reason: string;
+  threads: number;
+  level: CpuLevelName;
+  phases: PhaseTime[];
+}
+
+export interface SampleField {
+  text: string;
+  quoted: boolean;
+  utf8: boolean;
+}
+
+export interface SampleRecord {
+  line: number;
+  start: number;
+  end: number;
+  fields: SampleField[];
+  problem: ErrorItem | null;
+}
+
+export interface SampleCandidate {
+  delimiter: number;
+  fields: number;
+}
+
+export interface SampleResult {
+  outcome: Outcome;
+  errors: ErrorItem[];
+  delimiter: number;
+  candidates: SampleCandidate[];
+  ignored: number;
+  ignored_before: number;
+  records: SampleRecord[];
+}
+
+export interface GenerateResult {
+  outcome: Outcome;
+  errors: ErrorItem[];
+  internal_rows: number;
+  external_rows: number;
+  breaks: number;
+  benign: number;
+  bytes: number;
+}
+
