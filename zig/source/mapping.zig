@@ -1,0 +1,71 @@
+//! Maps the files of one ledger into one address range, so that every row of a ledger is an offset from one base,
+//! however many files it has. Owned by the job that opened it; read by all workers.
+const std = @import("std");
+const posix = std.posix;
+const abi = @import("../abi.zig");
+const Control = @import("../control.zig").Control;
+
+/// How far behind the last byte of a file a vector load may read: the range always has a zero page there.
+pub const read_ahead_bytes = 4096;
+
+extern fn recon_guard_register(start: usize, len: usize, flag: *std.atomic.Value(u32)) bool;
+extern fn recon_guard_unregister(start: usize) void;
+
+/// One file's place in the range. `first` is where its first data record begins, `end` is behind its last byte.
+pub const File = struct {
+    path: []const u8,
+    begin: u64,
+    first: u64,
+    end: u64,
+    first_line: u64,
+};
+
+pub const Mapping = struct {
+    base: [*]const u8,
+    len: usize,
+    files: []File,
+
+    /// Maps every file of `spec`; the descriptors may be closed afterwards. Errors: the range or a file cannot be mapped.
+    pub fn open(gpa: std.mem.Allocator, spec: []const abi.FileSpec, control: *Control) !Mapping {
+        const page = std.heap.pageSize();
+        var len: usize = 0;
+        for (spec) |file| len += std.mem.alignForward(usize, @intCast(file.size), page) + page;
+
+        const files = try gpa.alloc(File, spec.len);
+        errdefer gpa.free(files);
+        const range = try posix.mmap(null, len, .{ .READ = true }, .{ .TYPE = .PRIVATE, .ANONYMOUS = true, .NORESERVE = true }, -1, 0);
+        errdefer posix.munmap(range);
+
+        var at: usize = 0;
+        for (spec, files) |file, *out| {
+            const size: usize = @intCast(file.size);
+            out.* = .{ .path = file.path, .begin = at, .first = at + file.start, .end = at + size, .first_line = file.line };
+            if (size != 0) {
+                const mapped = std.c.mmap(range.ptr + at, size, .{ .READ = true }, .{ .TYPE = .SHARED, .FIXED = true }, file.fd, 0);
+                if (mapped == std.c.MAP_FAILED) return error.CannotMap;
+            }
+            at += std.mem.alignForward(usize, size, page) + page;
+        }
+        if (!recon_guard_register(@intFromPtr(range.ptr), len, &control.vanished)) return error.CannotMap;
+        return .{ .base = range.ptr, .len = len, .files = files };
+    }
+
+    pub fn close(mapping: *Mapping, gpa: std.mem.Allocator) void {
+        recon_guard_unregister(@intFromPtr(mapping.base));
+        const range: []align(std.heap.page_size_min) const u8 = @alignCast(mapping.base[0..mapping.len]);
+        posix.munmap(range);
+        gpa.free(mapping.files);
+        mapping.* = undefined;
+    }
+
+    /// The index of the file that holds offset `at`.
+    pub fn fileOf(mapping: *const Mapping, at: u64) usize {
+        var low: usize = 0;
+        var high: usize = mapping.files.len;
+        while (high - low > 1) {
+            const middle = (low + high) / 2;
+            if (mapping.files[middle].begin <= at) low = middle else high = middle;
+        }
+        return low;
+    }
+};
