@@ -16,14 +16,14 @@ export function requireExecutable(): string {
 export interface Finished {
   /** Exit status; null if it was ended by a signal. */
   exitCode: number | null;
-  signal: string | null;
+  signal: string | number | null;
   stdout: Uint8Array;
   stderr: string;
 }
 
 export interface RunOptions {
   cwd: string;
-  env?: Record<string, string | undefined>;
+  env?: Record<string, string | undefined> | undefined;
   /** A file to read as standard input; empty if not given. */
   stdin?: string;
   timeout_ms?: number;

@@ -78,7 +78,10 @@ export function notDelivered(case_: Case): string | null {
 }
 
 function loadCase(folder: string): Case {
-  const case_ = { ...(parseJson(readFileSync(join(folder, "case.json"), "utf8")) as object), folder } as unknown as Case;
+  const case_ = {
+    ...(parseJson(readFileSync(join(folder, "case.json"), "utf8")) as object),
+    folder,
+  } as unknown as Case;
   const refuse = (what: string) => new Error(`${folder}/case.json: ${what}`);
   if (!partsDelivered.includes(case_.part) && !(case_.part in partsNotDelivered)) throw refuse(`part ${case_.part}?`);
   for (const member of Object.keys(case_)) if (![...caseMembers, "folder"].includes(member)) throw refuse(`${member}?`);
@@ -119,7 +122,13 @@ async function checkRun(run: CaseRun, number: number, earlier: (Outcome | null)[
   let breaks: Json[] | null;
   try {
     document = parseJson(new TextDecoder("utf-8", { fatal: true }).decode(done.stdout));
-    breaks = breaksText === null ? null : breaksText.split("\n").filter((line) => line !== "").map(parseJson);
+    breaks =
+      breaksText === null
+        ? null
+        : breaksText
+            .split("\n")
+            .filter((line) => line !== "")
+            .map(parseJson);
   } catch (error) {
     return { found: [`output is not valid: ${error}`], outcome: null };
   }
@@ -128,7 +137,8 @@ async function checkRun(run: CaseRun, number: number, earlier: (Outcome | null)[
   if (run.json !== undefined) found.push(...differences(run.json, document, "json"));
   if (run.breaks !== undefined && breaks !== null) found.push(...breaksDifferences(run.breaks, breaks));
   const said = done.stderr.toLowerCase();
-  for (const text of run.stderr ?? []) if (!said.includes(text.toLowerCase())) found.push(`standard error lacks ${text}`);
+  for (const text of run.stderr ?? [])
+    if (!said.includes(text.toLowerCase())) found.push(`standard error lacks ${text}`);
   if (run.sameAs !== undefined) {
     const other = earlier[Number(run.sameAs) - 1];
     if (outcome.document !== other?.document) found.push(`the JSON document is not that of run ${run.sameAs}`);
@@ -155,10 +165,15 @@ function contractDifferences(done: Finished, document: Json, breaks: Json[] | nu
     return found;
   }
   const counts = isObject(document.breaks ?? null) ? (document.breaks as JsonObject) : {};
-  const total = sum(Object.entries(counts).filter(([name]) => name !== "total").map(([, value]) => value));
+  const total = sum(
+    Object.entries(counts)
+      .filter(([name]) => name !== "total")
+      .map(([, value]) => value),
+  );
   found.push(...differences({ total }, counts, "json.breaks (sum of its members)"));
   if (breaks === null) found.push("no breaks file was written");
-  else if (BigInt(breaks.length) !== total) found.push(`breaks file: ${breaks.length} objects, the document says ${total}`);
+  else if (BigInt(breaks.length) !== total)
+    found.push(`breaks file: ${breaks.length} objects, the document says ${total}`);
   for (const name of ["internal", "external"]) {
     const side = document[name] as JsonObject;
     const missing = accountingTerms.filter((term) => !(term in side));

@@ -32,7 +32,10 @@ export interface Way {
 /** The levels this machine can run. */
 export function cpuLevels(): string[] {
   if (process.arch === "arm64") return ["arm64"];
-  const flags = readFileSync("/proc/cpuinfo", "utf8").match(/^flags.*$/m)?.[0].split(" ") ?? [];
+  const flags =
+    readFileSync("/proc/cpuinfo", "utf8")
+      .match(/^flags.*$/m)?.[0]
+      .split(" ") ?? [];
   const has = (...wanted: string[]) => wanted.every((flag) => flags.includes(flag));
   const v3 = has("avx2", "bmi2", "fma", "movbe") ? ["v3"] : [];
   return ["v2", ...v3, ...(v3.length > 0 && has("avx512f", "avx512bw", "avx512dq", "avx512vl") ? ["v4"] : [])];
@@ -66,13 +69,20 @@ function sideArguments(side: SideOptions): string[][] {
 }
 
 export function argumentsOf({ internal, external, options }: LedgerPair, way: Way): string[] {
-  const ledger = (files: InputFile[]) => (files.length === 1 ? (files[0] as InputFile).path : files[0]?.path.replace("1", "*"));
+  const ledger = (files: InputFile[]) =>
+    files.length === 1 ? (files[0] as InputFile).path : files[0]?.path.replace("1", "*");
   const args = [ledger(internal) as string, ledger(external) as string];
   const mine = sideArguments(options.internal);
   const theirs = sideArguments(options.external);
   for (const [i, option] of mine.entries()) {
     const other = theirs[i] as string[];
-    const both = option.join() === other.join() ? [["", option]] : [["internal-", option], ["external-", other]];
+    const both =
+      option.join() === other.join()
+        ? [["", option]]
+        : [
+            ["internal-", option],
+            ["external-", other],
+          ];
     for (const [prefix, [name, ...value]] of both as [string, string[]][])
       if (name !== undefined) args.push(`--${prefix}${name}`, ...value);
   }
@@ -104,7 +114,10 @@ export async function judge(pair: LedgerPair, way: Way, folder: string): Promise
   const files = [...pair.internal, ...pair.external];
   const transport = way.transport.startsWith("utf-16") && !files.every(isUtf8) ? "plain" : way.transport;
   for (const file of files) writeFileSync(join(folder, file.path), carried(file.bytes, transport));
-  const done = await runCommand([requireExecutable(), ...argumentsOf(pair, way)], { cwd: folder, env: environmentOf(way) });
+  const done = await runCommand([requireExecutable(), ...argumentsOf(pair, way)], {
+    cwd: folder,
+    env: environmentOf(way),
+  });
   const breaksPath = join(folder, `breaks.${way.format}`);
   const rejectsPath = join(folder, "rejects.csv");
   const outputs = {
@@ -114,7 +127,9 @@ export async function judge(pair: LedgerPair, way: Way, folder: string): Promise
   const exitCode = expected.kind === "error" ? 2 : expected.exitCode;
   if (done.exitCode !== exitCode) {
     const why = expected.kind === "error" ? ` (${expected.why})` : "";
-    return [`exit ${done.exitCode ?? done.signal}, expected ${exitCode}${why}; it said: ${done.stderr.trim().slice(0, 400)}`];
+    return [
+      `exit ${done.exitCode ?? done.signal}, expected ${exitCode}${why}; it said: ${done.stderr.trim().slice(0, 400)}`,
+    ];
   }
   let document: Document_;
   try {
@@ -163,10 +178,16 @@ interface Outputs {
   rejects: Buffer | null;
 }
 
-function errorDifferences(expected: Result & { kind: "error" }, document: Document_, outputs: Outputs, stderr: string): string[] {
+function errorDifferences(
+  expected: Result & { kind: "error" },
+  document: Document_,
+  outputs: Outputs,
+  stderr: string,
+): string[] {
   const found: string[] = [];
   if (document.status !== "error") found.push(`status ${document.status}`);
-  if (document.matched !== undefined || document.breaks !== undefined) found.push("matched or breaks although exit is 2");
+  if (document.matched !== undefined || document.breaks !== undefined)
+    found.push("matched or breaks although exit is 2");
   if (outputs.breaks !== null || outputs.rejects !== null) found.push("an output file was left although exit is 2");
   if (stderr.trim() === "") found.push("nothing on standard error");
   const errors = document.errors ?? [];
@@ -187,7 +208,13 @@ function isFault(fault: Fault, error: { path: string; line: number; column: numb
   return fault.places.length === 0 || fault.places.some(fits);
 }
 
-function verdictDifferences(expected: Verdict, document: Document_, outputs: Outputs, pair: LedgerPair, way: Way): string[] {
+function verdictDifferences(
+  expected: Verdict,
+  document: Document_,
+  outputs: Outputs,
+  pair: LedgerPair,
+  way: Way,
+): string[] {
   const found: string[] = [];
   const compare = (what: string, mine: unknown, theirs: unknown) => {
     if (JSON.stringify(mine) !== JSON.stringify(theirs))
@@ -196,21 +223,47 @@ function verdictDifferences(expected: Verdict, document: Document_, outputs: Out
   compare("status", expected.exitCode === 0 ? "reconciled" : "breaks", document.status);
   compare("exitCode", expected.exitCode, document.exitCode);
   compare("matched", expected.matched, document.matched);
-  const types = ["mismatch", "missing_external", "missing_internal", "duplicate_internal", "duplicate_external", "missing_key", "rejected"];
+  const types = [
+    "mismatch",
+    "missing_external",
+    "missing_internal",
+    "duplicate_internal",
+    "duplicate_external",
+    "missing_key",
+    "rejected",
+  ];
   for (const type of types)
     compare(`breaks.${type}`, expected.breaks.filter((item) => item.type === type).length, document.breaks?.[type]);
   compare("breaks.total", expected.breaks.length, document.breaks?.total);
   for (const side of ["internal", "external"] as const)
-    for (const [name, value] of Object.entries(expected[side])) compare(`${side}.${name}`, value, document[side]?.[name]);
-  compare("column names", expected.columns.map(([name]) => name), Object.keys(document.columns ?? {}));
+    for (const [name, value] of Object.entries(expected[side]))
+      compare(`${side}.${name}`, value, document[side]?.[name]);
+  compare(
+    "column names",
+    expected.columns.map(([name]) => name),
+    Object.keys(document.columns ?? {}),
+  );
   for (const [name, counts] of expected.columns) {
     const got = (document.columns?.[name] ?? {}) as Record<string, unknown>;
     for (const [member, value] of Object.entries(counts)) compare(`columns.${name}.${member}`, value, got[member]);
   }
-  const hinted = (is: (hint: { code: string; option: string | null }) => boolean) => document.hints?.find(is)?.rows ?? 0;
-  compare("hint trim", expected.hints.trim, hinted((hint) => hint.option === "--trim"));
-  compare("hint fold-case", expected.hints["fold-case"], hinted((hint) => hint.option === "--fold-case"));
-  compare("hint leading zeros", expected.hints["leading-zeros"], hinted((hint) => hint.code.includes("zero")));
+  const hinted = (is: (hint: { code: string; option: string | null }) => boolean) =>
+    document.hints?.find(is)?.rows ?? 0;
+  compare(
+    "hint trim",
+    expected.hints.trim,
+    hinted((hint) => hint.option === "--trim"),
+  );
+  compare(
+    "hint fold-case",
+    expected.hints["fold-case"],
+    hinted((hint) => hint.option === "--fold-case"),
+  );
+  compare(
+    "hint leading zeros",
+    expected.hints["leading-zeros"],
+    hinted((hint) => hint.code.includes("zero")),
+  );
   found.push(...fileDifferences(expected, outputs, pair, way));
   return found;
 }
@@ -219,7 +272,8 @@ function fileDifferences(expected: Verdict, outputs: Outputs, pair: LedgerPair, 
   const found: string[] = [];
   const compare = (what: string, mine: Uint8Array, theirs: Uint8Array | null) => {
     if (theirs === null) found.push(`no ${what}`);
-    else if (!Buffer.from(mine).equals(theirs)) found.push(`${what}\n--- got\n${quoted(theirs)}\n--- expected\n${quoted(mine)}\n---`);
+    else if (!Buffer.from(mine).equals(theirs))
+      found.push(`${what}\n--- got\n${quoted(theirs)}\n--- expected\n${quoted(mine)}\n---`);
   };
   const encoder = new TextEncoder();
   if (way.format === "jsonl") {
@@ -263,7 +317,11 @@ function messagesOfRejects(file: Buffer | null, expected: Verdict): string[] {
 }
 
 function quoted(bytes: Uint8Array): string {
-  return Buffer.from(bytes).toString("latin1").split(/(?<=\n)/).map((line) => JSON.stringify(line)).join("\n");
+  return Buffer.from(bytes)
+    .toString("latin1")
+    .split(/(?<=\n)/)
+    .map((line) => JSON.stringify(line))
+    .join("\n");
 }
 
 // ---------------------------------------------------------------------------------------------------- smaller, printed
@@ -280,7 +338,7 @@ export async function shrink(pair: LedgerPair, way: Way, folder: string): Promis
     const found = await judge(candidate.pair, candidate.way, folder);
     return found !== null && found.length > 0;
   };
-  for (let smaller = true; smaller; ) {
+  for (let smaller = true; smaller;) {
     smaller = false;
     for (const candidate of candidatesOf(best)) {
       if (!(await fails(candidate))) continue;
@@ -293,7 +351,14 @@ export async function shrink(pair: LedgerPair, way: Way, folder: string): Promis
 }
 
 function* candidatesOf({ pair, way }: { pair: LedgerPair; way: Way }): Generator<{ pair: LedgerPair; way: Way }> {
-  const simplest: Partial<Way> = { threads: 1, chunkBytes: null, hashBits: null, plan: "auto", transport: "plain", rejectsFile: false };
+  const simplest: Partial<Way> = {
+    threads: 1,
+    chunkBytes: null,
+    hashBits: null,
+    plan: "auto",
+    transport: "plain",
+    rejectsFile: false,
+  };
   for (const [name, value] of Object.entries(simplest))
     if (way[name as keyof Way] !== value) yield { pair, way: { ...way, [name]: value } };
   for (const side of ["internal", "external"] as const) {
@@ -311,12 +376,15 @@ function* candidatesOf({ pair, way }: { pair: LedgerPair; way: Way }): Generator
       yield { pair: { ...pair, options: { ...options, [name]: value } }, way };
   for (const name of ["trim", "foldCase"] as const)
     for (const side of ["internal", "external"] as const)
-      if (options[side][name]) yield { pair: { ...pair, options: { ...options, [side]: { ...options[side], [name]: false } } }, way };
+      if (options[side][name])
+        yield { pair: { ...pair, options: { ...options, [side]: { ...options[side], [name]: false } } }, way };
 }
 
 /** The file without runs of its lines, longest runs first, then without single bytes once it is small. */
 function* shorter(bytes: Uint8Array): Generator<Uint8Array> {
-  const lines = Buffer.from(bytes).toString("latin1").split(/(?<=\n)/);
+  const lines = Buffer.from(bytes)
+    .toString("latin1")
+    .split(/(?<=\n)/);
   for (let size = lines.length >> 1; size >= 1; size >>= 1)
     for (let at = 0; at < lines.length; at += size)
       yield Buffer.from([...lines.slice(0, at), ...lines.slice(at + size)].join(""), "latin1");
@@ -328,7 +396,9 @@ function* shorter(bytes: Uint8Array): Generator<Uint8Array> {
 export function reproduction(pair: LedgerPair, way: Way): string {
   const files = [...pair.internal, ...pair.external].map((file) => `printf '${printfText(file.bytes)}' > ${file.path}`);
   const environment = Object.entries(environmentOf(way)).map(([name, value]) => `${name}=${value}`);
-  const args = argumentsOf(pair, way).map((arg) => (/^[\w.,=/-]+$/.test(arg) ? arg : `'${arg.replaceAll("'", "'\\''")}'`));
+  const args = argumentsOf(pair, way).map((arg) =>
+    /^[\w.,=/-]+$/.test(arg) ? arg : `'${arg.replaceAll("'", "'\\''")}'`,
+  );
   const note = way.transport === "plain" ? [] : [`# both files as ${way.transport}`];
   return ["cd $(mktemp -d)", ...files, ...note, `${environment.join(" ")} recon ${args.join(" ")}`].join("\n");
 }

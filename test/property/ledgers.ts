@@ -44,10 +44,46 @@ export interface LedgerPair {
 type Bytes = string;
 
 const utf8 = (value: string): Bytes => Buffer.from(value, "utf8").toString("latin1");
-const keyTexts = ["a", "b", "A", "aa", "1", "01", "1.0", "", " a", "a ", utf8("é"), "a\nb", "a,b", 'q"q', "b\r", "\t", "B;"];
-const numberTexts = "0 -0 0.0 1 1.0 1.00 +1 -1 2 10 01 .5 0.5 0.50 5. 1e3 1000 -1.10 -1.1 99.99 100.00 - + 1.0.0".split(" ");
+const keyTexts = [
+  "a",
+  "b",
+  "A",
+  "aa",
+  "1",
+  "01",
+  "1.0",
+  "",
+  " a",
+  "a ",
+  utf8("é"),
+  "a\nb",
+  "a,b",
+  'q"q',
+  "b\r",
+  "\t",
+  "B;",
+];
+const numberTexts = "0 -0 0.0 1 1.0 1.00 +1 -1 2 10 01 .5 0.5 0.50 5. 1e3 1000 -1.10 -1.1 99.99 100.00 - + 1.0.0".split(
+  " ",
+);
 const longNumbers = ["123456789012345678901234567890.01", "123456789012345678901234567890.010", "90071992547409.93"];
-const valueTexts = ["x", "X", " x", "x ", "", utf8("ü"), "a,b", "a\nb", "a\r\nb", '"', 'say "x"', "NULL", "\0", "\u00ff", "x".repeat(70)];
+const valueTexts = [
+  "x",
+  "X",
+  " x",
+  "x ",
+  "",
+  utf8("ü"),
+  "a,b",
+  "a\nb",
+  "a\r\nb",
+  '"',
+  'say "x"',
+  "NULL",
+  "\0",
+  "\u00ff",
+  "x".repeat(70),
+];
 const names = ["id", "venue", "px", "qty", "type", "note", "acct"];
 const delimiters = [0x2c, 0x3b, 0x09, 0x7c];
 
@@ -120,7 +156,13 @@ function otherRows(random: Random, shape: Shape, rows: Bytes[][]): Bytes[][] {
 }
 
 function changedKey(random: Random, value: Bytes): Bytes {
-  return random.pick([() => ` ${value}`, () => `${value} `, () => value.toUpperCase(), () => `0${value}`, () => randomKey(random)])();
+  return random.pick([
+    () => ` ${value}`,
+    () => `${value} `,
+    () => value.toUpperCase(),
+    () => `0${value}`,
+    () => randomKey(random),
+  ])();
 }
 
 function changedValue(random: Random, shape: Shape, value: Bytes): Bytes {
@@ -137,14 +179,21 @@ function randomOptions(random: Random, shape: Shape, mine: string[], theirs: str
   if (noHeader && random.chance(0.5)) external.columns = [...theirs];
   const myNames = noHeader && internal.columns === null ? mine.map((_, i) => `c${i + 1}`) : mine;
   const theirNames = noHeader && external.columns === null ? theirs.map((_, i) => `c${i + 1}`) : theirs;
-  const spec = (i: number) => (myNames[i] === theirNames[i] ? (myNames[i] as string) : `${myNames[i]}=${theirNames[i]}`);
+  const spec = (i: number) =>
+    myNames[i] === theirNames[i] ? (myNames[i] as string) : `${myNames[i]}=${theirNames[i]}`;
   const keys = Array.from({ length: shape.keys }, (_, i) => i);
   const others = myNames.map((_, i) => i).slice(shape.keys);
   return {
     internal,
     external,
     key: shape.keys === 1 && myNames[0] === theirNames[0] && random.chance(0.2) ? null : keys.map(spec),
-    compare: random.chance(0.4) && others.length > 0 ? random.shuffle(others).slice(0, 1 + random.below(others.length)).map(spec) : null,
+    compare:
+      random.chance(0.4) && others.length > 0
+        ? random
+            .shuffle(others)
+            .slice(0, 1 + random.below(others.length))
+            .map(spec)
+        : null,
     ignore: random.chance(0.15) && others.length > 0 ? [myNames[random.pick(others)] as string] : [],
     reject: random.chance(0.6),
     unique: random.chance(0.2),
@@ -163,7 +212,13 @@ function randomSide(random: Random): SideOptions {
   };
 }
 
-function randomFiles(random: Random, side: string, header: string[], rows: Bytes[][], options: SideOptions): InputFile[] {
+function randomFiles(
+  random: Random,
+  side: string,
+  header: string[],
+  rows: Bytes[][],
+  options: SideOptions,
+): InputFile[] {
   if (random.chance(0.9) || options.header !== "yes") {
     return [{ path: `${side}.csv`, bytes: randomFile(random, header, rows, options) }];
   }
@@ -182,7 +237,8 @@ function randomFile(random: Random, header: string[], rows: Bytes[][], options: 
   const blankness = random.pick([0, 0, 0.15]);
   const trailing = options.header === "yes" && header.length > 1 && random.chance(0.08) ? delimiter : "";
   const lines: Bytes[] = [];
-  const encode = (row: Bytes[]) => row.map((value) => field(random, value, delimiter, options.quote, quoting)).join(delimiter);
+  const encode = (row: Bytes[]) =>
+    row.map((value) => field(random, value, delimiter, options.quote, quoting)).join(delimiter);
   if (options.header !== "no") lines.push(encode(header) + trailing);
   for (const row of rows) {
     const line = encode(row) + trailing;
@@ -207,7 +263,22 @@ function field(random: Random, value: Bytes, delimiter: string, quote: number | 
 
 function damaged(random: Random, line: Bytes, delimiter: string): Bytes {
   const at = random.below(line.length + 1);
-  const inserted = random.pick(['"', '""', delimiter, "\n", "\r", " ", "\t", "\0", "\u00ff", "\u00c3", "x", ' "y"', "'", '"x"y']);
+  const inserted = random.pick([
+    '"',
+    '""',
+    delimiter,
+    "\n",
+    "\r",
+    " ",
+    "\t",
+    "\0",
+    "\u00ff",
+    "\u00c3",
+    "x",
+    ' "y"',
+    "'",
+    '"x"y',
+  ]);
   const kind = random.below(4);
   if (kind === 0) return line + random.pick([delimiter, `${delimiter}x`, `${delimiter}${delimiter}`]);
   if (kind === 1) return line.slice(0, at) + line.slice(at + 1);

@@ -264,7 +264,8 @@ function readRecord(
 
 // ------------------------------------------------------------------------------------- delimiter, header and columns
 
-const text = (bytes: ArrayLike<number>): string => new TextDecoder("utf-8", { ignoreBOM: true }).decode(Uint8Array.from(bytes));
+const text = (bytes: ArrayLike<number>): string =>
+  new TextDecoder("utf-8", { ignoreBOM: true }).decode(Uint8Array.from(bytes));
 
 function trimmed(bytes: number[]): number[] {
   let from = 0;
@@ -326,7 +327,8 @@ function openLedger(files: InputFile[], options: SideOptions, named: string[]): 
     if (reading.records[0]?.fault !== null) throw new Unspecified("first record malformed");
   }
   const first = firstNames(readings[0] as Reading, options);
-  const evidence = options.header !== "auto" || options.columns !== null ? null : headerEvidence(first, readings, named);
+  const evidence =
+    options.header !== "auto" || options.columns !== null ? null : headerEvidence(first, readings, named);
   const hasHeader = options.header === "yes";
   return { options, delimiter, readings, first, evidence, hasHeader, names: [], trailing: false };
 }
@@ -373,7 +375,8 @@ function nameColumns(ledger: Ledger): void {
   const width = first.length - (ledger.trailing ? 1 : 0);
   if (ledger.hasHeader) {
     for (const reading of ledger.readings)
-      if (firstNames(reading, options).join("\0") !== first.join("\0")) throw new Refusal("headers of the files differ");
+      if (firstNames(reading, options).join("\0") !== first.join("\0"))
+        throw new Refusal("headers of the files differ");
     ledger.names = first.slice(0, width);
   }
   if (options.columns !== null) {
@@ -415,7 +418,9 @@ function resolveColumns(internal: Ledger, external: Ledger, options: Options): {
   const compare: Column[] = [];
   for (const [place, name] of internal.names.entries()) {
     if (key.some((part) => part.internal === place) || ignored(name, place, internal)) continue;
-    const others = external.names.flatMap((candidate, i) => (candidate === name && !ignored(name, i, external) ? [i] : []));
+    const others = external.names.flatMap((candidate, i) =>
+      candidate === name && !ignored(name, i, external) ? [i] : [],
+    );
     const free = others.filter((i) => !key.some((part) => part.external === i));
     if (free.length === 0) continue;
     const mine = internal.names.filter((candidate, i) => candidate === name && !ignored(name, i, internal));
@@ -522,7 +527,7 @@ function faultsOf(
 
 /** Index of the first byte of the first sequence that is not UTF-8, or null. */
 function firstInvalid(bytes: number[]): number | null {
-  for (let at = 0; at < bytes.length; ) {
+  for (let at = 0; at < bytes.length;) {
     const length = [1, 2, 3, 4].find((size) => isOneCharacter(bytes.slice(at, at + size)));
     if (length === undefined) return at;
     at += length;
@@ -667,7 +672,11 @@ function reconcileOrThrow(internalFiles: InputFile[], externalFiles: InputFile[]
   decideHeaders(internal, external);
   nameColumns(internal);
   nameColumns(external);
-  for (const [ledger, other] of [[internal, external], [external, internal]] as const) refuseOneColumn(ledger, other);
+  for (const [ledger, other] of [
+    [internal, external],
+    [external, internal],
+  ] as const)
+    refuseOneColumn(ledger, other);
   if (!internal.hasHeader && !external.hasHeader && internal.names.length !== external.names.length)
     throw new Refusal("without headers both sides must have the same number of columns");
   const { key, compare } = resolveColumns(internal, external, options);
@@ -686,9 +695,18 @@ function refuseOneColumn(ledger: Ledger, other: Ledger): void {
   }
 }
 
-function refuseBadRows(internal: Ledger, internalRows: SideRows, external: Ledger, externalRows: SideRows, reject: boolean) {
+function refuseBadRows(
+  internal: Ledger,
+  internalRows: SideRows,
+  external: Ledger,
+  externalRows: SideRows,
+  reject: boolean,
+) {
   const faults: Fault[] = [];
-  for (const [ledger, side] of [[internal, internalRows], [external, externalRows]] as const) {
+  for (const [ledger, side] of [
+    [internal, internalRows],
+    [external, externalRows],
+  ] as const) {
     if (!reject) faults.push(...side.bad.map((bad) => bad.fault));
     for (const reading of ledger.readings)
       if (reading.unclosed !== null) faults.push({ path: reading.path, places: [placeOf(reading, reading.unclosed)] });
@@ -790,7 +808,14 @@ function join(
       oneSided("missing_key", side, row);
     }
     for (const { order, record } of bad) {
-      const item: Break = { type: "rejected", key: [], internal: null, external: null, [side]: place(record), columns: [] };
+      const item: Break = {
+        type: "rejected",
+        key: [],
+        internal: null,
+        external: null,
+        [side]: place(record),
+        columns: [],
+      };
       placed.push({ side: side === "internal" ? 0 : 1, order, item });
     }
   }
@@ -879,7 +904,16 @@ export function breaksJsonl(verdict: Verdict, messages: string[]): string {
   return lines.join("");
 }
 
-const fixedColumns = ["break", "type", "internal_line", "external_line", "column", "internal_value", "external_value", "difference"];
+const fixedColumns = [
+  "break",
+  "type",
+  "internal_line",
+  "external_line",
+  "column",
+  "internal_value",
+  "external_value",
+  "difference",
+];
 
 function csvField(value: string): string {
   return /[",\r\n]/.test(value) ? `"${value.replaceAll('"', '""')}"` : value;
@@ -891,7 +925,13 @@ export function breaksCsv(verdict: Verdict): string {
   const lines = [["break", "type", ...keyHeaders, ...fixedColumns.slice(2)]];
   for (const [i, item] of verdict.breaks.entries()) {
     const key = item.type === "rejected" ? verdict.keyNames.map(() => "") : item.key.map(([, value]) => value);
-    const start = [String(i + 1), item.type, ...key, String(item.internal?.line ?? ""), String(item.external?.line ?? "")];
+    const start = [
+      String(i + 1),
+      item.type,
+      ...key,
+      String(item.internal?.line ?? ""),
+      String(item.external?.line ?? ""),
+    ];
     // Choice: rows of one side have no broken column, so one line without values.
     if (item.type !== "mismatch") lines.push([...start, "", "", "", ""]);
     else

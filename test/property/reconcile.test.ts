@@ -20,39 +20,37 @@ interface Failure {
   round: number;
 }
 
-test(
-  `${rounds} random pairs, SEED=${seed}`,
-  async () => {
-    using scratch = scratchFolder();
-    const levels = cpuLevels();
-    const failures: Failure[] = [];
-    let next = 0;
-    let judged = 0;
-    const work = async (folder: string) => {
-      while (next < rounds && failures.length < failuresShown) {
-        const round = next++;
-        const random = new Random(seed + round);
-        const pair = randomPair(random);
-        const ways = Array.from({ length: waysPerPair }, (_, i) => randomWay(random, levels[i % levels.length] as string));
-        for (const way of ways) {
-          const found = await judge(pair, way, folder);
-          if (found === null) break;
-          judged += 1;
-          if (found.length === 0) continue;
-          failures.push({ pair, way, round });
-          break;
-        }
+test(`${rounds} random pairs, SEED=${seed}`, async () => {
+  using scratch = scratchFolder();
+  const levels = cpuLevels();
+  const failures: Failure[] = [];
+  let next = 0;
+  let judged = 0;
+  const work = async (folder: string) => {
+    while (next < rounds && failures.length < failuresShown) {
+      const round = next++;
+      const random = new Random(seed + round);
+      const pair = randomPair(random);
+      const ways = Array.from({ length: waysPerPair }, (_, i) =>
+        randomWay(random, levels[i % levels.length] as string),
+      );
+      for (const way of ways) {
+        const found = await judge(pair, way, folder);
+        if (found === null) break;
+        judged += 1;
+        if (found.length === 0) continue;
+        failures.push({ pair, way, round });
+        break;
       }
-    };
-    await Promise.all(Array.from({ length: workers }, (_, i) => work(join(scratch.path, `worker-${i}`))));
-    for (const failure of failures) console.error(await explained(failure, join(scratch.path, "shrink")));
-    console.error(`property: SEED=${seed}, ${next} pairs, ${judged} runs judged, levels ${levels.join(" ")}`);
-    expect(failures.map(({ round }) => `SEED=${seed + round} ROUNDS=1`)).toEqual([]);
-    // A generator whose pairs are mostly left unjudged would prove nothing.
-    expect(judged).toBeGreaterThan((rounds * waysPerPair) / 2);
-  },
-  600_000,
-);
+    }
+  };
+  await Promise.all(Array.from({ length: workers }, (_, i) => work(join(scratch.path, `worker-${i}`))));
+  for (const failure of failures) console.error(await explained(failure, join(scratch.path, "shrink")));
+  console.error(`property: SEED=${seed}, ${next} pairs, ${judged} runs judged, levels ${levels.join(" ")}`);
+  expect(failures.map(({ round }) => `SEED=${seed + round} ROUNDS=1`)).toEqual([]);
+  // A generator whose pairs are mostly left unjudged would prove nothing.
+  expect(judged).toBeGreaterThan((rounds * waysPerPair) / 2);
+}, 600_000);
 
 async function explained({ pair, way, round }: Failure, folder: string): Promise<string> {
   const smallest = await shrink(pair, way, folder);
