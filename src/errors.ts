@@ -1,8 +1,8 @@
-// The one error class for everything that ends a run with exit status 2. Thrown by option parsing, ledger opening,
-// the engine wrapper and output files; turned into text and JSON by the report folder, never anywhere else.
+// The two ways a command ends without a verdict. Thrown anywhere; turned into text, JSON and an exit status by
+// main.ts and report/errors.ts, never anywhere else.
 import type { ErrorItem } from "./generated/abi";
 
-/** The job could not be done. `total` counts all problems, `items` holds those that are listed. */
+/** The job could not be done: exit status 2. `total` counts all problems, `items` holds those that are listed. */
 export class ReconError extends Error {
   readonly items: ErrorItem[];
   readonly total: number;
@@ -18,4 +18,21 @@ export class ReconError extends Error {
 /** A single problem, with only the members that are known. */
 export function problem(code: string, message: string, rest: Partial<ErrorItem> = {}): ReconError {
   return new ReconError([{ code, path: "", line: 0, column: 0, message, hint: "", ...rest }]);
+}
+
+/** Stopped from outside, by a signal or a closed pipe: exit status 128 plus the signal, and nothing to say. */
+export class Stopped extends Error {
+  readonly exitCode: number;
+
+  constructor(exitCode: number) {
+    super(`stopped, exit status ${exitCode}`);
+    this.exitCode = exitCode;
+  }
+}
+
+/** A refused system call on a file, in words: `PATH: cannot write it: permission denied`. */
+export function fileProblem(path: string, doing: string, error: unknown): ReconError {
+  const text = error instanceof Error ? error.message : String(error);
+  const words = /^[A-Z0-9]+: ([^,]+)/.exec(text)?.[1] ?? text;
+  return problem("io", `cannot ${doing}: ${words}`, { path });
 }

@@ -1,0 +1,132 @@
+// From argv to a command with typed values, strictly: what is not in options.ts is refused. Used by main.ts.
+import { problem, type ReconError } from "../errors";
+import { hasSides, options, optionsOf, plannedOptions, type CommandName, type Option, type Values } from "./options";
+
+export interface Invocation {
+  command: CommandName;
+  /** What is not an option, in order. */
+  operands: string[];
+  values: Values;
+}
+
+const commands: readonly string[] = ["run", "inspect", "explain", "generate"] satisfies CommandName[];
+const plannedCommands = ["bench", "init", "fix", "history"];
+
+/** Throws a ReconError with code `usage` for anything that is not exactly as defined. */
+export function parseArguments(argv: readonly string[]): Invocation {
+  const first = argv[0] ?? "";
+  if (plannedCommands.includes(first)) {
+    throw usage(`recon ${first} is not in this version`, `for a file of that name write ./${first}`);
+  }
+  const named = commands.includes(first);
+  const command = named ? (first as CommandName) : "run";
+  return { command, ...parse(command, named ? argv.slice(1) : argv) };
+}
+
+/** One spelling of an option: `--internal-quote` writes to the internal side, `--quote` and `-q` to no side. */
+interface Spelling {
+  id: string;
+  option: Option;
+  side?: "internal" | "external";
+}
+
+function parse(command: CommandName, argv: readonly string[]): { operands: string[]; values: Values } {
+  const spellings = spellingsOf(command);
+  const operands: string[] = [];
+  const typed = { internal: {}, external: {} } as Record<string, unknown> & Record<"internal" | "external", object>;
+  const rest = [...argv];
+  for (let word = rest.shift(); word !== undefined; word = rest.shift()) {
+    if (word === "--") {
+      operands.push(...rest.splice(0));
+    } else if (!word.startsWith("-") || word === "-") {
+      operands.push(word);
+    } else {
+      const [name, attached] = split(word);
+      const spelling = spellings.get(name);
+      if (!spelling) throw unknown(command, name, spellings);
+      const text = valueText(name, spelling.option, attached, rest, spellings);
+      const target = (spelling.side ? typed[spelling.side] : typed) as Record<string, unknown>;
+      if (spelling.id in target) throw usage(`${name} is given twice`);
+      target[spelling.id] = parseValue(name, spelling.option, text);
+    }
+  }
+  const defaults = Object.entries(options as Record<string, Option>).flatMap(([id, option]) =>
+    option.default === undefined ? [] : [[id, option.parse(option.default)]],
+  );
+  return { operands, values: { ...Object.fromEntries(defaults), ...typed } as Values };
+}
+
+function spellingsOf(command: CommandName): Map<string, Spelling> {
+  const found = new Map<string, Spelling>();
+  for (const [id, option] of optionsOf(command)) {
+    found.set(`--${option.name}`, { id, option });
+    if (option.short) found.set(`-${option.short}`, { id, option });
+    if (!hasSides(command, option)) continue;
+    for (const side of ["internal", "external"] as const) found.set(`--${side}-${option.name}`, { id, option, side });
+  }
+  return found;
+}
+
+/** `--name=value` and `-kvalue` carry their value with them. */
+function split(word: string): [name: string, attached: string | undefined] {
+  if (!word.startsWith("--")) return [word.slice(0, 2), word.length > 2 ? word.slice(2) : undefined];
+  const at = word.indexOf("=");
+  return at < 0 ? [word, undefined] : [word.slice(0, at), word.slice(at + 1)];
+}
+
+function valueText(
+  name: string,
+  option: Option,
+  attached: string | undefined,
+  rest: string[],
+  spellings: Map<string, Spelling>,
+): string {
+  if (option.value === undefined) {
+    if (attached !== undefined) throw usage(`${name} takes no value`);
+    return "";
+  }
+  if (attached !== undefined) return attached;
+  const next = rest[0];
+  if (next === undefined || next.startsWith("--") || spellings.has(next)) {
+    throw usage(`${name} needs a value`, `write ${name} ${option.value}, or ${name}=${option.value}`);
+  }
+  rest.shift();
+  return next;
+}
+
+function parseValue(name: string, option: Option, text: string): unknown {
+  if (option.value !== undefined && text === "") throw usage(`${name} needs a value that is not empty`);
+  try {
+    return option.parse(text);
+  } catch (error) {
+    throw usage(`${name} takes ${(error as Error).message}`);
+  }
+}
+
+function unknown(command: CommandName, name: string, spellings: Map<string, Spelling>): ReconError {
+  const bare = name.replace(/^--(internal-|external-)?/, "");
+  if (plannedOptions.includes(bare) || name === "-c") return usage(`${name} is not in this version of recon`);
+  const nearest = [...spellings.keys()]
+    .filter((known) => known.startsWith("--"))
+    .map((known) => ({ known, distance: distance(name, known) }))
+    .sort((a, b) => a.distance - b.distance)[0];
+  const near = nearest && nearest.distance <= 2 ? `did you mean ${nearest.known}?` : `see recon ${command} --help`;
+  return usage(`unknown option ${name}`, near);
+}
+
+/** Insertions, deletions and substitutions that turn one text into the other. */
+function distance(a: string, b: string): number {
+  let row = Array.from({ length: b.length + 1 }, (_, j) => j);
+  for (let i = 1; i <= a.length; i++) {
+    const next = [i];
+    for (let j = 1; j <= b.length; j++) {
+      next[j] = Math.min(row[j]! + 1, next[j - 1]! + 1, row[j - 1]! + (a[i - 1] === b[j - 1] ? 0 : 1));
+    }
+    row = next;
+  }
+  return row[b.length]!;
+}
+
+export function usage(message: string, hint = ""): ReconError {
+  return problem("usage", message, { hint });
+}

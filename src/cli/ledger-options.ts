@@ -1,0 +1,82 @@
+// From option values to what the ledger folder and the engine need. Used by the commands that read ledgers.
+import { usage } from "./arguments";
+import { count } from "./value-kinds";
+import type { Values } from "./options";
+import { Engine } from "../engine/engine";
+import { memoryBudget, temporaryFolder, usableCores } from "../engine/machine";
+import type { RunSpec } from "../generated/abi";
+import type { LedgerContext, OpenedPair, PairOptions, SideOptions } from "../ledger/ledger";
+
+/** How one side is to be read: what was typed for the side wins over what was typed for both. */
+export function sideOptions(values: Values, side: "internal" | "external", path: string): SideOptions {
+  const typed = { ...values, ...values[side] };
+  const quote = typed.quote;
+  const delimiter = typed.delimiter ?? null;
+  if (delimiter !== null && delimiter === quote) {
+    throw usage(
+      `the ${side} ledger cannot have the same byte as delimiter and as quote`,
+      "--quote none reads files without quotes",
+    );
+  }
+  return {
+    side,
+    path,
+    delimiter,
+    quote,
+    header: typed.header,
+    columns: typed.columns ?? null,
+    encoding: typed.encoding ?? null,
+    trim: typed.trim ?? false,
+    foldCase: typed.foldCase ?? false,
+  };
+}
+
+/** Throws a usage error where the values cannot go together. */
+export function pairOptions(values: Values, internal: string, external: string): PairOptions {
+  if (internal === "-" && external === "-") throw usage("only one of the two ledgers can be standard input");
+  return {
+    internal: sideOptions(values, "internal", internal),
+    external: sideOptions(values, "external", external),
+    key: values.key ?? null,
+    compare: values.compare ?? null,
+    ignore: values.ignore ?? [],
+    tempDirectory: temporaryFolder(values.temp),
+  };
+}
+
+/** What opening needs besides the options. Loads the engine. */
+export function ledgerContext(
+  values: Values,
+  signal: AbortSignal,
+  progress?: LedgerContext["progress"],
+): LedgerContext {
+  const context = { engine: Engine.load(), signal, tempDirectory: temporaryFolder(values.temp) };
+  return progress ? { ...context, progress } : context;
+}
+
+/** The members of a RunSpec that come straight from the options. */
+export function runSettings(values: Values) {
+  return {
+    on_bad_row: values.rejects === undefined ? values.onBadRow : "reject",
+    unique: values.unique ?? false,
+    threads: values.threads ?? usableCores(),
+    pin: values.pin ?? false,
+    memory_bytes: values.memory ?? memoryBudget(),
+    plan: values.plan,
+    temp_directory: temporaryFolder(values.temp),
+    ...testHooks(),
+  } satisfies Partial<RunSpec>;
+}
+
+export function pairSpec({ internal, external, key, compare }: OpenedPair) {
+  return { internal: internal.spec, external: external.spec, key, compare } satisfies Partial<RunSpec>;
+}
+
+/** For tests: tiny units of work, and hashes cut so short that they collide. */
+function testHooks(): Pick<RunSpec, "chunk_bytes" | "hash_bits"> {
+  const { RECON_CHUNK_BYTES, RECON_HASH_BITS } = process.env;
+  return {
+    ...(RECON_CHUNK_BYTES && { chunk_bytes: count(1, 2 ** 31)(RECON_CHUNK_BYTES) }),
+    ...(RECON_HASH_BITS && { hash_bits: count(0, 64)(RECON_HASH_BITS) }),
+  };
+}

@@ -1,0 +1,358 @@
+// Every option, defined once: the parser (arguments.ts), help (help.ts) and the table in the docs (scripts/docs.ts)
+// read this list, and the commands get their typed values from it.
+import type { Encoding } from "../ledger/ledger";
+import type { Ids, OnBadRow, Order, Plan } from "../generated/abi";
+import * as kind from "./value-kinds";
+
+export type CommandName = "run" | "inspect" | "explain" | "generate";
+
+export interface Option<T = unknown> {
+  /** Without the dashes. */
+  name: string;
+  /** One letter. */
+  short?: string;
+  /** What help calls the value; an option without it is a flag. */
+  value?: string;
+  /** Exists three times where there are two ledgers: for both, and with `internal-` or `external-` in front for one. */
+  sides?: true;
+  commands: readonly CommandName[];
+  help: string;
+  /** The value without the option, as it would be typed. */
+  default?: string;
+  /** What holds without the option where no value says it. Only shown. */
+  otherwise?: string;
+  /** Throws an Error whose message completes "--name takes …". */
+  parse(text: string): T;
+}
+
+const ledgers = ["run", "inspect", "explain"] as const;
+const pairs = ["run", "explain"] as const;
+const all = ["run", "inspect", "explain", "generate"] as const;
+
+export const options = {
+  key: {
+    name: "key",
+    short: "k",
+    value: "COLS",
+    commands: pairs,
+    help: "key columns, comma separated; internal=external where names differ",
+    otherwise: "the first column",
+    parse: kind.columnPairs,
+  },
+  compare: {
+    name: "compare",
+    value: "COLS",
+    commands: pairs,
+    help: "columns to compare, same form",
+    otherwise: "every column both sides have that is neither key nor ignored",
+    parse: kind.columnPairs,
+  },
+  ignore: { name: "ignore", value: "COLS", commands: pairs, help: "columns never compared", parse: kind.names },
+  format: {
+    name: "format",
+    value: "F",
+    sides: true,
+    commands: [...ledgers, "generate"],
+    help: "auto or csv",
+    default: "auto",
+    parse: kind.choice(["auto", "csv"]),
+  },
+  delimiter: {
+    name: "delimiter",
+    value: "C",
+    sides: true,
+    commands: ledgers,
+    help: "one byte, or tab",
+    otherwise: "detected among , tab ; |",
+    parse: kind.delimiter,
+  },
+  quote: {
+    name: "quote",
+    value: "C",
+    sides: true,
+    commands: ledgers,
+    help: "one byte, or none",
+    default: '"',
+    parse: kind.quote,
+  },
+  header: {
+    name: "header",
+    value: "H",
+    sides: true,
+    commands: ledgers,
+    help: "auto, yes or no: whether the first record names the columns",
+    default: "auto",
+    parse: kind.choice(["auto", "yes", "no"]),
+  },
+  columns: {
+    name: "columns",
+    value: "A,B,…",
+    sides: true,
+    commands: ledgers,
+    help: "names for a file without a header",
+    otherwise: "c1,c2,…",
+    parse: kind.names,
+  },
+  encoding: {
+    name: "encoding",
+    value: "E",
+    sides: true,
+    commands: ledgers,
+    help: "utf-8, windows-1252, iso-8859-1, utf-16le or utf-16be",
+    otherwise: "utf-8; a UTF-16 byte order mark selects it",
+    parse: kind.choice<Encoding>(["utf-8", "windows-1252", "iso-8859-1", "utf-16le", "utf-16be"]),
+  },
+  trim: {
+    name: "trim",
+    sides: true,
+    commands: ledgers,
+    help: "drop blanks around keys, text values and quoted fields before they are used",
+    parse: kind.flag,
+  },
+  foldCase: {
+    name: "fold-case",
+    sides: true,
+    commands: ledgers,
+    help: "treat A-Z as a-z in keys and text values",
+    parse: kind.flag,
+  },
+  onBadRow: {
+    name: "on-bad-row",
+    value: "R",
+    commands: pairs,
+    help: "fail, or reject: count a malformed row as a break and go on",
+    default: "fail",
+    parse: kind.choice<OnBadRow>(["fail", "reject"]),
+  },
+  rejects: {
+    name: "rejects",
+    value: "FILE",
+    commands: ["run"],
+    help: "where rejected rows go, with line and reason (implies --on-bad-row reject)",
+    parse: kind.text,
+  },
+  unique: {
+    name: "unique",
+    commands: pairs,
+    help: "a key that occurs twice on one side is a break even if both sides agree",
+    parse: kind.flag,
+  },
+  breaks: {
+    name: "breaks",
+    value: "FILE",
+    commands: ["run"],
+    help: "every break, .csv or .jsonl by extension; - is standard output (CSV; the summary then goes to standard error)",
+    parse: kind.breaksTarget,
+  },
+  limit: {
+    name: "limit",
+    value: "N",
+    commands: ["run"],
+    help: "breaks shown in the summary (never limits files)",
+    default: "10",
+    parse: kind.count(0, 1_000_000),
+  },
+  maxBreaks: {
+    name: "max-breaks",
+    value: "N",
+    commands: ["run"],
+    help: "up to N breaks still exit 0; the count is always shown",
+    default: "0",
+    parse: kind.count(0),
+  },
+  minRows: {
+    name: "min-rows",
+    value: "N",
+    commands: ["run"],
+    help: "fewer rows on a side is an error",
+    default: "0",
+    parse: kind.count(0),
+  },
+  rows: {
+    name: "rows",
+    value: "N",
+    commands: ["generate"],
+    help: "rows of the internal ledger",
+    default: "10000",
+    parse: kind.count(0),
+  },
+  seed: {
+    name: "seed",
+    value: "S",
+    commands: ["generate"],
+    help: "same seed, same bytes",
+    default: "1",
+    parse: kind.count(0),
+  },
+  order: {
+    name: "order",
+    value: "O",
+    commands: ["generate"],
+    help: "same, shuffled or disjoint: the external ledger's rows",
+    default: "same",
+    parse: kind.choice<Order>(["same", "shuffled", "disjoint"]),
+  },
+  ids: {
+    name: "ids",
+    value: "I",
+    commands: ["generate"],
+    help: "sequential or uuid trade ids",
+    default: "sequential",
+    parse: kind.choice<Ids>(["sequential", "uuid"]),
+  },
+  breakCount: {
+    name: "breaks",
+    value: "N",
+    commands: ["generate"],
+    help: "rows whose price or quantity differs",
+    default: "0",
+    parse: kind.count(0),
+  },
+  missing: {
+    name: "missing",
+    value: "N",
+    commands: ["generate"],
+    help: "rows left out on each side",
+    default: "0",
+    parse: kind.count(0),
+  },
+  duplicates: {
+    name: "duplicates",
+    value: "N",
+    commands: ["generate"],
+    help: "rows written twice on one side",
+    default: "0",
+    parse: kind.count(0),
+  },
+  benign: {
+    name: "benign",
+    value: "N",
+    commands: ["generate"],
+    help: "rows written differently that are equal (1.10 for 1.1)",
+    default: "0",
+    parse: kind.count(0),
+  },
+  quoted: {
+    name: "quoted",
+    value: "P",
+    commands: ["generate"],
+    help: "percent of the rows written with quoted fields",
+    default: "0",
+    parse: kind.count(0, 100),
+  },
+  noHeader: { name: "no-header", commands: ["generate"], help: "write no header record", parse: kind.flag },
+  score: {
+    name: "score",
+    commands: ["generate"],
+    help: "compare a truth file with a breaks file instead: recon generate --score TRUTH BREAKS",
+    parse: kind.flag,
+  },
+  json: {
+    name: "json",
+    commands: all,
+    help: "one JSON document on standard output instead of the summary",
+    parse: kind.flag,
+  },
+  quiet: {
+    name: "quiet",
+    short: "q",
+    commands: all,
+    help: "no summary, notes or progress; errors still shown",
+    parse: kind.flag,
+  },
+  threads: {
+    name: "threads",
+    value: "N",
+    commands: all,
+    help: "worker threads",
+    otherwise: "cores this process may use (affinity and cgroup quota)",
+    parse: kind.count(1, 1024),
+  },
+  pin: {
+    name: "pin",
+    commands: pairs,
+    help: "pin each worker to one core, filling one NUMA node before the next",
+    parse: kind.flag,
+  },
+  memory: {
+    name: "memory",
+    value: "N",
+    commands: ledgers,
+    help: "most memory for tables, e.g. 2GiB; past it recon partitions to disk",
+    otherwise: "3/4 of what is available",
+    parse: kind.size,
+  },
+  plan: {
+    name: "plan",
+    value: "P",
+    commands: pairs,
+    help: "auto, hash or merge: force a plan, for tests and benchmarks",
+    default: "auto",
+    parse: kind.choice<Plan>(["auto", "hash", "merge"]),
+  },
+  temp: {
+    name: "temp",
+    value: "DIR",
+    commands: ledgers,
+    help: "where streams are spooled and partitions spill (unnamed files)",
+    otherwise: "$TMPDIR, else /var/tmp, else memory",
+    parse: kind.text,
+  },
+  mode: {
+    name: "mode",
+    value: "OCTAL",
+    commands: ["run", "generate"],
+    help: "mode of output files",
+    default: "0600",
+    parse: kind.mode,
+  },
+  progress: {
+    name: "progress",
+    value: "P",
+    commands: ["run", "generate"],
+    help: "auto, never, or json: one JSON object a line on standard error",
+    default: "auto",
+    parse: kind.choice(["auto", "never", "json"]),
+  },
+  help: { name: "help", short: "h", commands: all, help: "this text", parse: kind.flag },
+  version: { name: "version", commands: all, help: "the version", parse: kind.flag },
+} as const satisfies Record<string, Option>;
+
+export type OptionId = keyof typeof options;
+type Parsed<I extends OptionId> = ReturnType<(typeof options)[I]["parse"]>;
+type SidedId = { [I in OptionId]: (typeof options)[I] extends { sides: true } ? I : never }[OptionId];
+
+/** What was typed, parsed, with defaults filled in where an option has one. */
+export type Values = {
+  [I in OptionId]: (typeof options)[I] extends { default: string } ? Parsed<I> : Parsed<I> | undefined;
+} & {
+  /** What was typed for one side only. */
+  internal: SideValues;
+  external: SideValues;
+};
+export type SideValues = { [I in SidedId]?: Parsed<I> };
+
+/** The options of one command, by id. */
+export function optionsOf(command: CommandName): [OptionId, Option][] {
+  const entries = Object.entries(options) as [OptionId, Option][];
+  return entries.filter(([, option]) => option.commands.includes(command));
+}
+
+/** Whether the command takes the option per side too. */
+export function hasSides(command: CommandName, option: Option): boolean {
+  return option.sides === true && (pairs as readonly CommandName[]).includes(command);
+}
+
+/** Options of parts that are not delivered yet: refused by their own name, never taken for a misspelling. */
+export const plannedOptions: readonly string[] = [
+  "as-of",
+  "config",
+  "fix-checks",
+  "fix-multileg",
+  "manifest",
+  "metrics",
+  "report",
+  "state",
+  "tolerance",
+  "type",
+];

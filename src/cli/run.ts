@@ -1,0 +1,159 @@
+// recon INTERNAL EXTERNAL: open, run, check, publish, report.
+import { usage, type Invocation } from "./arguments";
+import { Interruption } from "./interruption";
+import { ledgerContext, pairOptions, pairSpec, runSettings } from "./ledger-options";
+import type { Values } from "./options";
+import { problem, ReconError, Stopped } from "../errors";
+import type { Note, RunResult } from "../generated/abi";
+import { openPair, type OpenedPair } from "../ledger/ledger";
+import { jsonReport } from "../report/json";
+import { OutputFile } from "../report/output-file";
+import { Progress } from "../report/progress";
+import type { Report } from "../report/report";
+import { writeOut } from "../report/standard-output";
+import { paintFor, terminalReport } from "../report/terminal";
+import { safe } from "../report/terminal-safe";
+
+export async function execute({ operands, values }: Invocation): Promise<number> {
+  const started_ms = performance.now();
+  const [internal, external] = operands;
+  if (internal === undefined || external === undefined || operands.length > 2) {
+    throw usage(
+      `recon takes two ledgers, not ${operands.length}`,
+      "recon INTERNAL EXTERNAL [options]; see recon --help",
+    );
+  }
+  const options = pairOptions(values, internal, external);
+  if (values.breaks?.path === "-" && values.json) throw usage("--breaks - and --json both write to standard output");
+
+  using interruption = new Interruption();
+  const { signal } = interruption;
+  using outputs = await Outputs.create(values);
+  const settings = runSettings(values);
+  let progress: Progress | undefined = new Progress(values.progress, values.quiet ?? false);
+  try {
+    const context = ledgerContext(values, signal, progress.preparation);
+    using pair = await openPair(options, context);
+    outputs.refuseInputs(pair);
+    const spec = { ...pairSpec(pair), ...settings, ...outputs.spec, limit: shownLimit(values) };
+    const result = await context.engine.run({ run: spec }, { signal, onProgress: progress.job });
+    // A ledger that changed explains everything else that may be wrong.
+    pair.internal.verifyUnchanged();
+    pair.external.verifyUnchanged();
+    checkResult(result, values);
+    outputs.publish();
+    progress[Symbol.dispose]();
+    progress = undefined;
+
+    const total = Object.values(result.breaks).reduce((sum, count) => sum + count, 0);
+    const report: Report = {
+      pair,
+      result,
+      notes: [...pair.notes, ...result.notes, ...rowNotes(result)],
+      exitCode: total <= values.maxBreaks ? 0 : 1,
+      elapsed_ms: performance.now() - started_ms,
+      total,
+      breaksPath: values.breaks?.path ?? null,
+      rejectsPath: values.rejects ?? null,
+    };
+    await say(report, values);
+    return report.exitCode;
+  } finally {
+    progress?.[Symbol.dispose]();
+  }
+}
+
+/** The breaks file and the rejects file, each only where one was asked for. */
+class Outputs implements Disposable {
+  readonly #files: OutputFile[] = [];
+  readonly spec: { breaks_fd?: number; breaks_format?: "csv" | "jsonl"; rejects_fd?: number } = {};
+
+  static async create({ breaks, rejects, mode }: Values): Promise<Outputs> {
+    const outputs = new Outputs();
+    if (breaks) {
+      outputs.spec.breaks_fd = await outputs.#add(breaks.path, mode);
+      outputs.spec.breaks_format = breaks.format;
+    }
+    if (rejects !== undefined) outputs.spec.rejects_fd = await outputs.#add(rejects, mode);
+    return outputs;
+  }
+
+  async #add(path: string, mode: number): Promise<number> {
+    const file = await OutputFile.create(path, mode);
+    if (this.#files.some((other) => other.collides(file))) throw usage("--breaks and --rejects name the same file");
+    this.#files.push(file);
+    return file.fd;
+  }
+
+  refuseInputs({ internal, external }: OpenedPair): void {
+    const path = [...internal.paths, ...external.paths].find((input) =>
+      this.#files.some((file) => file.replaces(input)),
+    );
+    if (path !== undefined) throw problem("usage", "this ledger would be overwritten by an output file", { path });
+  }
+
+  /** All of them reach the disk before the first one takes its place. */
+  publish(): void {
+    for (const file of this.#files) file.sync();
+    for (const file of this.#files) file.publish();
+  }
+
+  [Symbol.dispose](): void {
+    for (const file of this.#files) file[Symbol.dispose]();
+  }
+}
+
+function shownLimit({ json, quiet, limit }: Values): number {
+  return json || quiet ? 0 : limit;
+}
+
+/** Throws unless the result is a whole one that adds up. */
+function checkResult(result: RunResult, { minRows }: Values): void {
+  if (result.outcome === "failed") {
+    if (result.errors[0]?.code === "broken_pipe") throw new Stopped(141);
+    throw new ReconError(result.errors, result.error_count);
+  }
+  checkAccounting(result);
+  for (const side of ["internal", "external"] as const) {
+    const { rows } = result[side];
+    if (rows < minRows)
+      throw problem("too_few_rows", `the ${side} ledger has ${rows} rows, --min-rows asks for ${minRows}`);
+  }
+}
+
+/** The accounting identity, once more and in the other language: every row of both sides is in exactly one class. */
+export function checkAccounting({ internal, external, matched, breaks }: RunResult): void {
+  const classes = ({ matched, mismatch, missing, duplicate, missing_key, rejected }: RunResult["internal"]) =>
+    matched + mismatch + missing + duplicate + missing_key + rejected;
+  const pairs: [string, number, number][] = [
+    ["rows of the internal ledger", internal.rows, classes(internal)],
+    ["rows of the external ledger", external.rows, classes(external)],
+    ["matched internal rows", internal.matched, matched],
+    ["matched external rows", external.matched, matched],
+    ["mismatched internal rows", internal.mismatch, breaks.mismatch],
+    ["mismatched external rows", external.mismatch, breaks.mismatch],
+    ["missing_external", internal.missing, breaks.missing_external],
+    ["missing_internal", external.missing, breaks.missing_internal],
+    ["duplicate_internal", internal.duplicate, breaks.duplicate_internal],
+    ["duplicate_external", external.duplicate, breaks.duplicate_external],
+    ["missing_key", internal.missing_key + external.missing_key, breaks.missing_key],
+    ["rejected", internal.rejected + external.rejected, breaks.rejected],
+  ];
+  for (const [what, one, other] of pairs) {
+    if (one !== other)
+      throw problem("internal", `internal error: the accounts do not balance: ${what}: ${one} and ${other}`);
+  }
+}
+
+function rowNotes({ internal, external }: RunResult): Note[] {
+  if (internal.rows > 0 || external.rows > 0) return [];
+  return [{ code: "no_rows", message: "there are no rows in either ledger" }];
+}
+
+async function say(report: Report, values: Values): Promise<void> {
+  if (!values.quiet) for (const { message } of report.notes) console.error(`recon: note: ${safe(message)}`);
+  if (values.json) return await writeOut(jsonReport(report));
+  if (values.quiet) return;
+  if (values.breaks?.path === "-") console.error(terminalReport(report, paintFor(2)).trimEnd());
+  else await writeOut(terminalReport(report, paintFor(1)));
+}

@@ -1,0 +1,91 @@
+// What an option's text means, one function per kind of value. Each throws an Error whose message completes
+// "--name takes …"; arguments.ts puts the option in front. Used by options.ts.
+import type { BreaksFormat } from "../generated/abi";
+import type { ColumnPair } from "../ledger/ledger";
+
+export const flag = (): true => true;
+export const text = (value: string): string => value;
+
+export function choice<T extends string>(names: readonly T[]): (value: string) => T {
+  return (value) => {
+    const found = names.find((name) => name === value);
+    if (found !== undefined) return found;
+    throw new Error(`${names.slice(0, -1).join(", ")} or ${names.at(-1)}, not ${JSON.stringify(value)}`);
+  };
+}
+
+export function count(least: number, most = Number.MAX_SAFE_INTEGER): (value: string) => number {
+  return (value) => {
+    const number = /^[0-9]+$/.test(value) ? Number(value) : NaN;
+    if (number >= least && number <= most) return number;
+    throw new Error(`a whole number from ${least} to ${most}, not ${JSON.stringify(value)}`);
+  };
+}
+
+const powers: Record<string, number> = { "": 0, k: 1, m: 2, g: 3, t: 4 };
+
+/** Bytes: a whole number, or one with a unit such as `512MB` or `2GiB`. */
+export function size(value: string): number {
+  const [, digits, prefix, binary] = /^([0-9]+) ?(?:([kmgt])(i)?b|b)?$/i.exec(value) ?? [];
+  const bytes = Number(digits) * (binary ? 1024 : 1000) ** (powers[(prefix ?? "").toLowerCase()] ?? 0);
+  if (bytes >= 1 && bytes <= Number.MAX_SAFE_INTEGER) return bytes;
+  throw new Error(`a size such as 2GiB, 512MB or a number of bytes, not ${JSON.stringify(value)}`);
+}
+
+export function mode(value: string): number {
+  if (/^0?[0-7]{3}$/.test(value)) return parseInt(value, 8);
+  throw new Error(`an octal mode such as 0600, not ${JSON.stringify(value)}`);
+}
+
+/** The byte of a one-character text. Line ends and the byte 0 cannot separate or quote anything. */
+function byte(value: string, alternative: string): number {
+  const code = value.charCodeAt(0);
+  if (value.length === 1 && code < 0x80 && value !== "\n" && value !== "\r" && code !== 0) return code;
+  throw new Error(`one byte, or ${alternative}, not ${JSON.stringify(value)}`);
+}
+
+export const delimiter = (value: string): number => (value === "tab" ? 9 : byte(value, "tab"));
+export const quote = (value: string): number | null => (value === "none" ? null : byte(value, "none"));
+
+export function names(value: string): string[] {
+  const parts = value.split(",");
+  if (parts.every((part) => part !== "")) return parts;
+  throw new Error(`column names separated by commas, not ${JSON.stringify(value)}`);
+}
+
+/** `a,b=c`: each column by its name on both sides, or by its internal and its external name. */
+export function columnPairs(value: string): ColumnPair[] {
+  const found = names(value).map(columnPair);
+  for (const side of ["internal", "external"] as const) {
+    const twice = found.find((pair, i) => found.findIndex((other) => other[side] === pair[side]) < i);
+    if (twice) throw new Error(`each column once, ${JSON.stringify(twice[side])} is named twice`);
+  }
+  return found;
+}
+
+/** The first `=` outside brackets splits, so that `448[452=4]` is one name. */
+function columnPair(value: string): ColumnPair {
+  let depth = 0;
+  for (let i = 0; i < value.length; i++) {
+    if (value[i] === "[") depth++;
+    if (value[i] === "]") depth--;
+    if (value[i] === "=" && depth === 0) {
+      const pair = { internal: value.slice(0, i), external: value.slice(i + 1) };
+      if (pair.internal !== "" && pair.external !== "") return pair;
+      throw new Error(`a name on both sides of "=", not ${JSON.stringify(value)}`);
+    }
+  }
+  return { internal: value, external: value };
+}
+
+/** Where breaks go. A path of `-` is standard output. */
+export interface BreaksTarget {
+  path: string;
+  format: BreaksFormat;
+}
+
+export function breaksTarget(path: string): BreaksTarget {
+  if (path === "-" || path.endsWith(".csv")) return { path, format: "csv" };
+  if (path.endsWith(".jsonl")) return { path, format: "jsonl" };
+  throw new Error(`a file name that ends in .csv or .jsonl, or -, not ${JSON.stringify(path)}`);
+}

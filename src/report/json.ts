@@ -1,0 +1,58 @@
+// The `--json` document of a finished reconciliation. Scripts depend on every name in it. Used by cli/run.ts.
+import type { SideCounts } from "../generated/abi";
+import type { OpenLedger } from "../ledger/ledger";
+import type { Report } from "./report";
+
+export function jsonReport({ pair, result, notes, exitCode, elapsed_ms, total }: Report): string {
+  const document = {
+    schemaVersion: 1,
+    status: exitCode === 0 ? "reconciled" : "breaks",
+    exitCode,
+    internal: side(pair.internal, result.internal),
+    external: side(pair.external, result.external),
+    matched: result.matched,
+    breaks: { total, ...result.breaks },
+    columns: Object.fromEntries(
+      pair.compare.map(({ name }, i) => {
+        const { mismatches, sum_of_differences, equal_by_value } = result.columns[i]!;
+        return [name, { mismatches, sumOfDifferences: sum_of_differences, equalByValue: equal_by_value }];
+      }),
+    ),
+    hints: result.hints,
+    notes,
+    plan: result.plan,
+    planReason: result.plan_reason,
+    threads: result.threads,
+    elapsedMs: Math.round(elapsed_ms),
+    phases: Object.fromEntries(result.phases.map(({ name, ns }) => [name, Math.round(ns / 1000) / 1000])),
+    errors: [],
+  };
+  return `${JSON.stringify(document, null, 2)}\n`;
+}
+
+function side(ledger: OpenLedger, counts: SideCounts) {
+  return {
+    ...ledgerDocument(ledger),
+    rows: counts.rows,
+    matched: counts.matched,
+    mismatch: counts.mismatch,
+    missing: counts.missing,
+    duplicate: counts.duplicate,
+    missing_key: counts.missing_key,
+    rejected: counts.rejected,
+    ignored: counts.ignored + ledger.ignored,
+    distinctKeys: counts.distinct_keys,
+  };
+}
+
+/** How a ledger was read. */
+export function ledgerDocument(ledger: OpenLedger) {
+  return {
+    paths: ledger.paths,
+    format: "csv",
+    bytes: ledger.bytes,
+    header: ledger.header,
+    delimiter: String.fromCharCode(ledger.delimiter),
+    columns: ledger.columns,
+  };
+}

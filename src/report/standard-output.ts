@@ -1,0 +1,15 @@
+// The one place that writes to standard output. Used by the report folder and by commands.
+import { problem, Stopped } from "../errors";
+
+/** Writes all of it. A reader that has gone stops the program quietly, anything else is a ReconError. */
+export async function writeOut(text: string): Promise<void> {
+  const writer = Bun.stdout.writer();
+  try {
+    writer.write(text);
+    await writer.end();
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    if (code === "EPIPE") throw new Stopped(141);
+    throw problem("io", `cannot write to standard output: ${message}`);
+  }
+}

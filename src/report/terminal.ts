@@ -1,0 +1,171 @@
+// The summary for people: verdict first, read in five seconds. Used by cli/run.ts and cli/explain.ts.
+import { isatty } from "node:tty";
+import type { Hint, SideCounts } from "../generated/abi";
+import type { OpenLedger } from "../ledger/ledger";
+import { bytesText, counted, grouped, rateText, secondsText } from "./numbers";
+import type { Break, Report } from "./report";
+import { safe, safeValue } from "./terminal-safe";
+
+export type Paint = (style: keyof typeof styles, text: string) => string;
+
+const styles = { good: 32, bad: 31, strong: 1, faint: 2 };
+
+/** Colours for a descriptor that is a terminal, unless the environment says no. */
+export function paintFor(fd: number): Paint {
+  const { NO_COLOR, TERM } = process.env;
+  if (!isatty(fd) || NO_COLOR || TERM === "dumb") return (_, text) => text;
+  return (style, text) => `\x1b[${styles[style]}m${text}\x1b[0m`;
+}
+
+export function terminalReport(report: Report, paint: Paint): string {
+  const { pair, result } = report;
+  const sections = [
+    [verdict(report, paint)],
+    ledgers(pair.internal, result.internal, pair.external, result.external),
+    breakCounts(report, paint),
+    columnCounts(report),
+    shownBreaks(report, paint),
+    result.hints.map((hint) => `hint: ${hintText(hint)}`),
+    [...whereTheRestIs(report), paint("faint", speed(report))],
+  ];
+  return `${sections
+    .filter((lines) => lines.length > 0)
+    .map((lines) => lines.join("\n"))
+    .join("\n\n")}\n`;
+}
+
+function verdict({ exitCode, total, result }: Report, paint: Paint): string {
+  const { rows } = result.internal;
+  if (total === 0) return paint("good", `RECONCILED  ${counted(rows, "row")} on both sides, no break`);
+  if (exitCode === 0) return paint("good", `RECONCILED  ${counted(total, "break")}, within --max-breaks`);
+  return paint("bad", `BREAKS  ${counted(total, "break")}`);
+}
+
+function ledgers(
+  internal: OpenLedger,
+  internalCounts: SideCounts,
+  external: OpenLedger,
+  externalCounts: SideCounts,
+): string[] {
+  return table(
+    [ledgerRow("internal", internal, internalCounts), ledgerRow("external", external, externalCounts)],
+    [false, false, true, true, false],
+  );
+}
+
+function ledgerRow(side: string, ledger: OpenLedger, counts: SideCounts): string[] {
+  const [first = ""] = ledger.paths;
+  const more = ledger.paths.length > 1 ? ` and ${counted(ledger.paths.length - 1, "file")} more` : "";
+  const ignored = counts.ignored + ledger.ignored;
+  return [
+    side,
+    safeValue(first, 80) + more,
+    counted(counts.rows, "row"),
+    bytesText(ledger.bytes),
+    `csv, ${delimiterText(ledger.delimiter)}, ${ledger.header ? "header" : "no header"}${ignored > 0 ? `, ${counted(ignored, "line")} ignored` : ""}`,
+  ];
+}
+
+export function delimiterText(delimiter: number): string {
+  return delimiter === 9 ? "tab" : `"${safe(String.fromCharCode(delimiter))}"`;
+}
+
+function breakCounts({ result }: Report, paint: Paint): string[] {
+  const rows = [
+    ["matched", grouped(result.matched)],
+    ...Object.entries(result.breaks).map(([type, n]) => [type, grouped(n)]),
+  ];
+  return table(rows, [false, true]).map((line, i) => {
+    const count = Object.values(result.breaks)[i - 1];
+    return i === 0 ? line : paint(count === 0 ? "faint" : "bad", line);
+  });
+}
+
+function columnCounts({ pair, result }: Report): string[] {
+  if (pair.compare.length === 0) return ["no columns compared, only keys"];
+  const rows = pair.compare.map(({ name }, i) => {
+    const column = result.columns[i]!;
+    const sum = column.numeric > 0 ? grouped(column.sum_of_differences) : "";
+    return [safeValue(name, 40), grouped(column.mismatches), sum, grouped(column.equal_by_value)];
+  });
+  return table(
+    [["column", "mismatches", "sum of differences", "equal by value only"], ...rows],
+    [false, true, true, true],
+  );
+}
+
+function shownBreaks({ result, total }: Report, paint: Paint): string[] {
+  if (result.shown.length === 0) return [];
+  const all = result.shown.length === total;
+  const title = all ? counted(total, "break") : `first ${grouped(result.shown.length)} of ${counted(total, "break")}`;
+  return [`${title}:`, ...result.shown.flatMap((text) => breakLines(JSON.parse(text) as Break, paint))];
+}
+
+/** One break: what, which key and where on the first line, then the columns that differ. */
+export function breakLines({ type, key, internal, external, columns, reason }: Break, paint: Paint): string[] {
+  const keyText = Object.entries(key)
+    .map(([name, value]) => `${safeValue(name, 40)}=${safeValue(value)}`)
+    .join(", ");
+  const places = [internal, external].flatMap((place) => (place ? [`${safeValue(place.path, 80)}:${place.line}`] : []));
+  const head = [paint("strong", type), keyText, paint("faint", places.join(" "))]
+    .filter((text) => text !== "")
+    .join("  ");
+  const both = internal !== null && external !== null;
+  const values = Object.entries(columns).map(([name, { internal: ours, external: theirs, difference, how }]) => {
+    const rule = how === undefined ? "" : `  ${how}`;
+    if (!both) return [safeValue(name, 40), shownValue(ours ?? theirs)];
+    return [
+      safeValue(name, 40),
+      `${shownValue(ours)} → ${shownValue(theirs)}`,
+      (difference && `difference ${difference}`) + rule,
+    ];
+  });
+  return [
+    `  ${head}`,
+    ...(reason ? [`      ${safe(reason.message)}`] : []),
+    ...table(values, [false, false, false], "      "),
+  ];
+}
+
+function shownValue(value: string | null): string {
+  return value === null ? "" : value === "" ? "(empty)" : safeValue(value);
+}
+
+const hintTexts: Record<string, string> = {
+  trim: "blanks around keys",
+  fold_case: "upper and lower case in keys",
+  leading_zeros: "leading zeros in keys",
+};
+
+function hintText({ code, rows, option, column, value }: Hint): string {
+  const what = hintTexts[code] ?? safe(code.replaceAll("_", " "));
+  const where = column === null ? "" : ` in ${safeValue(column, 40)}${value === null ? "" : ` (${safeValue(value)})`}`;
+  if (column !== null) return `${counted(rows, "mismatch")} share one ${what}${where}`;
+  return `${counted(rows, "row")} would find a partner but for ${what}${option === null ? "" : `: ${option}`}`;
+}
+
+function whereTheRestIs({ breaksPath, rejectsPath, result, total }: Report): string[] {
+  const lines = breaksPath === null ? [] : [`all breaks: ${safe(breaksPath)}`];
+  if (rejectsPath !== null) lines.push(`rejected rows: ${safe(rejectsPath)}`);
+  if (breaksPath === null && result.shown.length < total)
+    lines.push("all breaks: run again with --breaks FILE.csv or FILE.jsonl");
+  return lines;
+}
+
+function speed({ result, elapsed_ms }: Report): string {
+  const rows = result.internal.rows + result.external.rows;
+  const threads = counted(result.threads, "thread");
+  return `${counted(rows, "row")} in ${secondsText(elapsed_ms)}, ${rateText(rows, elapsed_ms, " rows")}, ${result.plan} plan, ${threads}`;
+}
+
+/** Columns padded to one width; `right` says which are aligned to the right. */
+export function table(rows: readonly (readonly string[])[], right: readonly boolean[], indent = "  "): string[] {
+  const widths = right.map((_, i) => Math.max(0, ...rows.map((row) => Bun.stringWidth(row[i] ?? ""))));
+  return rows.map((row) => {
+    const cells = row.map((cell, i) => {
+      const padding = " ".repeat(widths[i]! - Bun.stringWidth(cell));
+      return right[i] ? padding + cell : cell + padding;
+    });
+    return (indent + cells.join("  ")).trimEnd();
+  });
+}
