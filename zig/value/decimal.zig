@@ -22,7 +22,8 @@ const powers_of_ten: [base_digits + 1]u64 = table: {
 /// Whether `text` is a plain decimal: an optional `-` or `+`, digits without a superfluous leading zero, and optionally
 /// `.` with at least one digit. No blanks, no exponent.
 pub fn isPlain(text: []const u8) bool {
-    return pointOf(unsigned(text)) != null;
+    const digits = unsigned(text);
+    return if (Block.fits(digits)) Block.load(digits).isPlain() else pointOf(digits) != null;
 }
 
 /// Whether both are plain decimals and numerically equal; `-0` equals `0`.
@@ -30,14 +31,93 @@ pub fn equalPlain(a: []const u8, b: []const u8) bool {
     const left = unsigned(a);
     const right = unsigned(b);
     const shorter, const longer = if (left.len <= right.len) .{ left, right } else .{ right, left };
+    const same_sign = isMinus(a) == isMinus(b);
     // Without superfluous leading zeros equal numbers differ in sign and trailing zeros only, so one starts the other.
-    for (shorter, longer[0..shorter.len]) |x, y| if (x != y) return false;
+    if (Block.fits(shorter) and Block.fits(longer)) return Block.equal(.load(shorter), .load(longer), same_sign);
+    if (!std.mem.startsWith(u8, longer, shorter)) return false;
     if (shorter.len == 0 or shorter[shorter.len - 1] == '.') return false;
     const point = pointOf(longer) orelse return false;
-    if (shorter.len < point) return false;
-    for (longer[shorter.len..]) |byte| if (byte > '0') return false;
-    return isMinus(a) == isMinus(b) or isZero(shorter);
+    return shorter.len >= point and isZero(longer[shorter.len..]) and (same_sign or isZero(shorter));
 }
+
+/// A plain decimal of 1 to 16 bytes without its sign, looked at all at once: each mask has a bit per byte. Loops over a
+/// few bytes would cost a mispredicted branch each, and `equalPlain` runs for every pair of differing bytes.
+const Block = struct {
+    bytes: @Vector(width, u8),
+    occupied: Mask,
+    digits: Mask,
+    zeros: Mask,
+    points: Mask,
+
+    const width = 16;
+    const Mask = u16;
+
+    fn fits(text: []const u8) bool {
+        return text.len -% 1 < width;
+    }
+
+    fn load(text: []const u8) Block {
+        const bytes: @Vector(width, u8) = @bitCast(read(text));
+        const occupied = @as(Mask, std.math.maxInt(Mask)) >> @intCast(width - text.len);
+        return .{
+            .bytes = bytes,
+            .occupied = occupied,
+            .digits = occupied & mask(bytes -% splat('0') <= splat(9)),
+            .zeros = occupied & mask(bytes == splat('0')),
+            .points = occupied & mask(bytes == splat('.')),
+        };
+    }
+
+    /// Overlapping reads instead of a loop; nothing outside the text is touched.
+    fn read(text: []const u8) [width]u8 {
+        const len = text.len;
+        if (len < 4) return .{ text[0], if (len > 1) text[1] else 0, text[len - 1] } ++ .{0} ** (width - 3);
+        // From 8 bytes on each end is 8 bytes long, below that 4; one code for both has no branch to mispredict.
+        const step: usize = @as(usize, @intFromBool(len >= 8)) * 4;
+        const start = word(text, 0) | word(text, step) << @intCast(step * 8);
+        const end = word(text, len - 4 - step) | word(text, len - 4) << @intCast(step * 8);
+        return @bitCast(std.mem.nativeToLittle(u128, start | @as(u128, end) << @intCast((len - 4 - step) * 8)));
+    }
+
+    fn word(text: []const u8, offset: usize) u64 {
+        return std.mem.readInt(u32, text[offset..][0..4], .little);
+    }
+
+    fn isPlain(block: Block) bool {
+        const last = block.occupied ^ block.occupied >> 1;
+        const no_stray_byte = block.digits | block.points == block.occupied;
+        const one_point_at_most = block.points & (block.points -% 1) == 0;
+        const point_between_digits = block.points & (last | 1) == 0;
+        const no_leading_zero = block.zeros & 1 & block.digits >> 1 == 0;
+        return allOf(.{ no_stray_byte, one_point_at_most, point_between_digits, no_leading_zero });
+    }
+
+    fn equal(shorter: Block, longer: Block, same_sign: bool) bool {
+        const tail = longer.occupied ^ shorter.occupied;
+        const is_start = mask(shorter.bytes == longer.bytes) | ~shorter.occupied == std.math.maxInt(Mask);
+        const ends_in_digit = shorter.points & ~(shorter.occupied >> 1) == 0;
+        const tail_is_zero = tail & ~(longer.zeros | longer.points) == 0;
+        // The point is in the shorter one or comes right behind it; only then are the zeros of the tail decimals.
+        const tail_is_fraction = tail == 0 or longer.points & (shorter.occupied << 1 | 1) != 0;
+        const signs_agree = same_sign or shorter.digits == shorter.zeros;
+        return allOf(.{ is_start, ends_in_digit, tail_is_zero, tail_is_fraction, signs_agree, longer.isPlain() });
+    }
+
+    /// `and` over values that are all there already, without branches.
+    fn allOf(conditions: anytype) bool {
+        var result: u1 = 1;
+        inline for (conditions) |condition| result &= @intFromBool(condition);
+        return result != 0;
+    }
+
+    fn mask(lanes: @Vector(width, bool)) Mask {
+        return @bitCast(lanes);
+    }
+
+    fn splat(byte: u8) @Vector(width, u8) {
+        return @splat(byte);
+    }
+};
 
 /// The numeric order of two plain decimals.
 pub fn orderPlain(a: []const u8, b: []const u8) Order {
@@ -105,11 +185,41 @@ pub const Decimal = struct {
     pub fn parsePlain(allocator: Allocator, text: []const u8) Allocator.Error!?Decimal {
         const digits = unsigned(text);
         const point = pointOf(digits) orelse return null;
-        return try fromDigits(allocator, isMinus(text), digits, @as(i64, @intCast(point)) - 1);
+        return try fromDigits(allocator, isMinus(text), digits, point, 0);
     }
 
-    /// The value of the ASCII digits in `text`, the first of which counts 10^`leading_power`. Other bytes are skipped.
-    pub fn fromDigits(allocator: Allocator, negative: bool, text: []const u8, leading_power: i64) Allocator.Error!Decimal {
+    /// The value of the ASCII digits in `text`, with the decimal point before `text[point]`, times 10^`exponent`.
+    /// Bytes that are no digits are skipped.
+    pub fn fromDigits(allocator: Allocator, negative: bool, text: []const u8, point: usize, exponent: i64) Allocator.Error!Decimal {
+        if (exponent == 0 and point <= base_digits and text.len - point <= base_digits) {
+            const integer, _ = limbOf(text[0..point]);
+            const fraction, const places = limbOf(text[point..]);
+            const limbs = [_]u64{ fraction * powers_of_ten[base_digits - places], integer } ++ .{undefined} ** (inline_limbs - 2);
+            return .{ .negative = negative, .low = -1, .len = 2, .storage = .{ .short = limbs } };
+        }
+        return fromManyDigits(allocator, negative, text, exponent + countDigits(text[0..point]) - 1);
+    }
+
+    /// At most one limb full of digits, and how many there are.
+    fn limbOf(text: []const u8) struct { u64, usize } {
+        var limb: u64 = 0;
+        var count: usize = 0;
+        for (text) |byte| {
+            if (!isDigit(byte)) continue;
+            limb = limb * 10 + (byte - '0');
+            count += 1;
+        }
+        return .{ limb, count };
+    }
+
+    fn countDigits(text: []const u8) i64 {
+        var count: i64 = 0;
+        for (text) |byte| count += @intFromBool(isDigit(byte));
+        return count;
+    }
+
+    /// As `fromDigits`; the first digit counts 10^`leading_power`.
+    fn fromManyDigits(allocator: Allocator, negative: bool, text: []const u8, leading_power: i64) Allocator.Error!Decimal {
         var power = leading_power;
         var start: usize = 0;
         while (start < text.len and !isSignificant(text[start])) : (start += 1) power -= @intFromBool(text[start] == '0');
@@ -117,9 +227,7 @@ pub const Decimal = struct {
         while (end > start and !isSignificant(text[end - 1])) end -= 1;
         if (start == end) return zero;
 
-        var count: i64 = 0;
-        for (text[start..end]) |byte| count += @intFromBool(isDigit(byte));
-        const low = @divFloor(power - count + 1, base_digits);
+        const low = @divFloor(power - countDigits(text[start..end]) + 1, base_digits);
         var index: usize = @intCast(@divFloor(power, base_digits) - low);
         var result = try create(allocator, negative, low, index + 1);
         const limbs = result.mutableLimbs();
@@ -449,6 +557,71 @@ test "equality and order of plain decimals" {
     }
 }
 
+/// By the grammar, a byte at a time.
+fn modelIsPlain(text: []const u8) bool {
+    var rest = text;
+    if (rest.len > 0 and (rest[0] == '-' or rest[0] == '+')) rest = rest[1..];
+    const integer, const fraction = std.mem.cutScalar(u8, rest, '.') orelse .{ rest, "0" };
+    for ([_][]const u8{ integer, fraction }) |part| {
+        if (part.len == 0) return false;
+        for (part) |byte| if (!std.ascii.isDigit(byte)) return false;
+    }
+    return integer.len == 1 or integer[0] != '0';
+}
+
+fn modelEqualPlain(a: []const u8, b: []const u8) bool {
+    if (!modelIsPlain(a) or !modelIsPlain(b)) return false;
+    return std.mem.eql(u8, modelCanonical(a), modelCanonical(b));
+}
+
+fn modelCanonical(text: []const u8) []const u8 {
+    const body = std.mem.trimStart(u8, text, "+");
+    const short = if (std.mem.findScalar(u8, body, '.') == null) body else std.mem.trimEnd(u8, std.mem.trimEnd(u8, body, "0"), ".");
+    return if (std.mem.eql(u8, short, "-0")) "0" else short;
+}
+
+test "every short text follows the grammar" {
+    const alphabet = "01.-";
+    const longest = 4;
+    var buffers: [341][longest]u8 = undefined;
+    var texts: std.ArrayList([]const u8) = .empty;
+    defer texts.deinit(testing.allocator);
+    for (0..longest + 1) |len| {
+        for (0..std.math.pow(usize, alphabet.len, len)) |number| {
+            const buffer = &buffers[texts.items.len];
+            for (0..len) |index| buffer[index] = alphabet[number / std.math.pow(usize, alphabet.len, index) % alphabet.len];
+            try texts.append(testing.allocator, buffer[0..len]);
+        }
+    }
+    for (texts.items) |a| {
+        try testing.expectEqual(modelIsPlain(a), isPlain(a));
+        for (texts.items) |b| if (modelEqualPlain(a, b) != equalPlain(a, b)) {
+            std.debug.print("{s} {s}\n", .{ a, b });
+            return error.TestUnexpectedResult;
+        };
+    }
+}
+
+test "texts around the width of a block follow the grammar" {
+    var prng: std.Random.DefaultPrng = .init(testing.random_seed);
+    const random = prng.random();
+    for (0..50_000) |_| {
+        var buffers: [2][24]u8 = undefined;
+        const a = buffers[0][0..random.uintAtMost(usize, 24)];
+        for (a) |*byte| byte.* = "0019"[random.uintLessThan(usize, 4)];
+        if (a.len > 0) for (0..random.uintAtMost(usize, 2)) |_| {
+            a[random.uintLessThan(usize, a.len)] = "..+-x/:\xb0"[random.uintLessThan(usize, 8)];
+        };
+        const b = buffers[1][0..random.uintAtMost(usize, 24)];
+        @memset(b, '0');
+        @memcpy(b[0..@min(a.len, b.len)], a[0..@min(a.len, b.len)]);
+        errdefer std.debug.print("{s} {s}\n", .{ a, b });
+        try testing.expectEqual(modelIsPlain(a), isPlain(a));
+        try testing.expectEqual(modelEqualPlain(a, b), equalPlain(a, b));
+        try testing.expectEqual(modelEqualPlain(a, b), equalPlain(b, a));
+    }
+}
+
 fn expectDifference(expected: []const u8, external: []const u8, internal: []const u8) !void {
     errdefer std.debug.print("{s} minus {s}\n", .{ external, internal });
     var a = (try Decimal.parsePlain(testing.allocator, external)).?;
@@ -664,9 +837,9 @@ test "an empty sum is zero, and carries grow it" {
 
 test "digits far from the point" {
     const allocator = testing.allocator;
-    var large = try Decimal.fromDigits(allocator, false, "1", 9999);
+    var large = try Decimal.fromDigits(allocator, false, "1", 1, 9999);
     defer large.deinit(allocator);
-    var small = try Decimal.fromDigits(allocator, true, "0.00,12", -9996);
+    var small = try Decimal.fromDigits(allocator, true, "0.00,12", 1, -9996);
     defer small.deinit(allocator);
     try expectText("1" ++ "0" ** 9999, &large);
     try expectText("-0." ++ "0" ** 9998 ++ "12", &small);
