@@ -105,9 +105,9 @@ export function environmentOf(way: Way): Record<string, string> {
   };
 }
 
-/** What differs from the oracle; empty if nothing does, null where the contract is silent. */
-export async function judge(pair: LedgerPair, way: Way, folder: string): Promise<string[] | null> {
-  const expected = reconcile(pair.internal, pair.external, pair.options);
+/** What differs from the oracle; empty if nothing does, null where the contract is silent. `told` is what the oracle sees. */
+export async function judge(pair: LedgerPair, way: Way, folder: string, told = pair): Promise<string[] | null> {
+  const expected = reconcile(told.internal, told.external, told.options);
   if (expected.kind === "unspecified") return null;
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });

@@ -52,6 +52,29 @@ test(`${rounds} random pairs, SEED=${seed}`, async () => {
   expect(judged).toBeGreaterThan((rounds * waysPerPair) / 2);
 }, 600_000);
 
+test("canary: a judge that is told of one other byte objects", async () => {
+  using scratch = scratchFolder();
+  const side = { delimiter: 0x2c, quote: 0x22, header: "yes", columns: null, trim: false, foldCase: false } as const;
+  const file = (path: string, price: string) => [{ path, bytes: Buffer.from(`id,price\nT1,1\nT2,${price}\n`) }];
+  const pair: LedgerPair = {
+    internal: file("internal.csv", "1.10"),
+    external: file("external.csv", "1.1"),
+    options: {
+      internal: side,
+      external: side,
+      key: ["id"],
+      compare: null,
+      ignore: [],
+      reject: false,
+      unique: false,
+      maxBreaks: 0,
+    },
+  };
+  const way = randomWay(new Random(1), "v2");
+  expect(await judge(pair, way, scratch.path)).toEqual([]);
+  expect(await judge(pair, way, scratch.path, { ...pair, external: file("external.csv", "1.2") })).not.toEqual([]);
+});
+
 async function explained({ pair, way, round }: Failure, folder: string): Promise<string> {
   const smallest = await shrink(pair, way, folder);
   const found = (await judge(smallest.pair, smallest.way, folder)) ?? [];
