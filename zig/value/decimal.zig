@@ -37,7 +37,7 @@ pub fn equalPlain(a: []const u8, b: []const u8) bool {
     if (!std.mem.startsWith(u8, longer, shorter)) return false;
     if (shorter.len == 0 or shorter[shorter.len - 1] == '.') return false;
     const point = pointOf(longer) orelse return false;
-    return shorter.len >= point and isZero(longer[shorter.len..]) and (same_sign or isZero(shorter));
+    return shorter.len >= point and isAllZeros(longer[shorter.len..]) and (same_sign or isAllZeros(shorter));
 }
 
 /// A plain decimal of 1 to 16 bytes without its sign, looked at all at once: each mask has a bit per byte. Loops over a
@@ -125,7 +125,7 @@ pub fn orderPlain(a: []const u8, b: []const u8) Order {
     const right = unsigned(b);
     const magnitudes = orderMagnitudes(left, right);
     if (isMinus(a) == isMinus(b)) return if (isMinus(a)) magnitudes.invert() else magnitudes;
-    if (isZero(left) and isZero(right)) return .eq;
+    if (isAllZeros(left) and isAllZeros(right)) return .eq;
     return if (isMinus(a)) .lt else .gt;
 }
 
@@ -136,8 +136,8 @@ fn orderMagnitudes(left: []const u8, right: []const u8) Order {
     const common = @min(left.len, right.len);
     const order = std.mem.order(u8, left[0..common], right[0..common]);
     if (order != .eq) return order;
-    if (!isZero(left[common..])) return .gt;
-    return if (isZero(right[common..])) .eq else .lt;
+    if (!isAllZeros(left[common..])) return .gt;
+    return if (isAllZeros(right[common..])) .eq else .lt;
 }
 
 fn isMinus(text: []const u8) bool {
@@ -149,7 +149,7 @@ fn unsigned(text: []const u8) []const u8 {
 }
 
 /// Of digits with at most a point among them.
-fn isZero(digits: []const u8) bool {
+fn isAllZeros(digits: []const u8) bool {
     for (digits) |byte| if (byte > '0') return false;
     return true;
 }
@@ -253,7 +253,7 @@ pub const Decimal = struct {
         decimal.* = undefined;
     }
 
-    /// The sign of a break's difference: `external` minus `internal`, exact.
+    /// The difference of a break: `external` minus `internal`, exact.
     pub fn difference(allocator: Allocator, external: *const Decimal, internal: *const Decimal) Allocator.Error!Decimal {
         const left = external.magnitude();
         const right = internal.magnitude();
@@ -285,7 +285,7 @@ pub const Decimal = struct {
         return Magnitude.order(a.magnitude(), b.magnitude());
     }
 
-    pub fn isZeroValue(decimal: *const Decimal) bool {
+    pub fn isZero(decimal: *const Decimal) bool {
         return decimal.magnitude().limbs.len == 0;
     }
 
@@ -769,7 +769,7 @@ test "everything agrees with big integers" {
         defer difference.deinit(allocator);
         try model_result.value.sub(&model_a.value, &model_b.value);
         try expectModel(&model_result, Model.scale, &difference);
-        try testing.expectEqual(order == .eq, difference.isZeroValue());
+        try testing.expectEqual(order == .eq, difference.isZero());
         try sum.add(allocator, &difference);
         try model_sum.value.add(&model_sum.value, &model_result.value);
 
