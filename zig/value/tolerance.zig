@@ -170,7 +170,7 @@ test "bounds agree with big integers, at the bound and a digit beside it" {
     var prng: std.Random.DefaultPrng = .init(testing.random_seed);
     const random = prng.random();
     var inside: usize = 0;
-    const rounds = 3000;
+    const rounds = 1000;
     for (0..rounds) |_| {
         const amount = random.intRangeAtMost(u64, 1, 2000);
         const unit: Tolerance.Unit, const places: u8 = if (random.boolean()) .{ .bps, 4 } else .{ .percent, 2 };
