@@ -142,8 +142,13 @@ interface Reading {
   unclosed: number | null;
 }
 
-/** Bytes that `--trim` removes. */
-function isBlank(byte: number | undefined): boolean {
+/** Choice: the blanks around a quote, and those of a blank line, are spaces and tabs; a lone CR is data there too. */
+function isBlank(byte: number | undefined, delimiter: number): boolean {
+  return (byte === space || byte === tab) && byte !== delimiter;
+}
+
+/** Bytes that `--trim` removes from a value. */
+function isTrimmed(byte: number | undefined): boolean {
   return byte !== undefined && ((byte >= 0x09 && byte <= 0x0d) || byte === space);
 }
 
@@ -183,13 +188,10 @@ function readRecords(file: InputFile, delimiter: number, quote: number | null, t
 
 /** Where the next line starts if the line at `at` is blank, else null. */
 function blankLineEnd(bytes: Uint8Array, at: number, delimiter: number): number | null {
-  for (; at < bytes.length; at++) {
-    const byte = bytes[at];
-    if (byte === lineFeed) return at + 1;
-    if (byte === delimiter) return null;
-    if (byte !== space && byte !== tab && byte !== carriageReturn) return null;
-  }
-  return at;
+  while (isBlank(bytes[at], delimiter)) at += 1;
+  if (at === bytes.length) return at;
+  if (bytes[at] === carriageReturn && bytes[at + 1] === lineFeed) return at + 2;
+  return bytes[at] === lineFeed ? at + 1 : null;
 }
 
 /** Appends one record and returns where the next one starts, or null after a quote that never closes. */
@@ -221,9 +223,8 @@ function readRecord(
   for (;;) {
     const fieldStart = at;
     let opening = at;
-    while (isBlank(bytes[opening]) && bytes[opening] !== lineFeed && bytes[opening] !== delimiter) opening += 1;
+    while (isBlank(bytes[opening], delimiter)) opening += 1;
     const opensQuoted = quote !== null && bytes[opening] === quote;
-    // Choice: the blanks ahead of a quote are those that --trim would remove.
     if (opensQuoted && opening > fieldStart && !trim) return malformed(opening);
     const field: Field = { bytes: [], offsets: [], start: fieldStart };
     if (opensQuoted) {
@@ -242,7 +243,7 @@ function readRecord(
         at += 1;
       }
       at += 1;
-      if (trim) while (isBlank(bytes[at]) && bytes[at] !== lineFeed && bytes[at] !== delimiter) at += 1;
+      if (trim) while (isBlank(bytes[at], delimiter)) at += 1;
       if (!isLineEnd(at) && bytes[at] !== delimiter) return malformed(at);
       if (bytes[at] === carriageReturn) at += 1;
     } else {
@@ -270,8 +271,8 @@ const text = (bytes: ArrayLike<number>): string =>
 function trimmed(bytes: number[]): number[] {
   let from = 0;
   let to = bytes.length;
-  while (from < to && isBlank(bytes[from])) from += 1;
-  while (to > from && isBlank(bytes[to - 1])) to -= 1;
+  while (from < to && isTrimmed(bytes[from])) from += 1;
+  while (to > from && isTrimmed(bytes[to - 1])) to -= 1;
   return bytes.slice(from, to);
 }
 
@@ -359,7 +360,12 @@ function decideHeaders(internal: Ledger, external: Ledger): void {
         if (agree) throw new Refusal("neither side shows a header");
         throw new Unspecified("neither side shows a header and no name agrees");
       }
-      if (other.evidence === null) throw new Unspecified("one side decided by option, the other undecided");
+      if (other.evidence === null && !(other.hasHeader && agree))
+        throw new Unspecified("one side decided by option, the other undecided");
+      if (other.evidence === null) {
+        mine.hasHeader = true;
+        return;
+      }
       mine.hasHeader = other.evidence === "header" && agree;
     }
   };
@@ -442,6 +448,7 @@ interface Row {
   rawKey: Text[];
   key: string[];
   rawValues: Text[];
+  rawBytes: string[];
   values: string[];
   numbers: (Decimal | null)[];
 }
@@ -488,6 +495,7 @@ function readRows(ledger: Ledger, side: "internal" | "external", key: Column[], 
         rawKey: keyFields.map(text),
         key: keyFields.map((bytes) => asBytes(fold(bytes))),
         rawValues: valueFields.map(text),
+        rawBytes: valueFields.map(asBytes),
         values,
         numbers: values.map(parseDecimal),
       });
@@ -618,10 +626,11 @@ function pairOrder(a: Pair, b: Pair): number {
     const order = sizeOrder(mine, theirs);
     if (order !== 0) return order;
   }
-  // Choice: the values of the internal row in compare order, then those of the external row, after folding.
+  // Choice: the values of the internal row in compare order, then those of the external row, as they stand in the
+  // files: so that nothing but line numbers depends on the order of rows even with --trim.
   for (const side of ["internal", "external"] as const) {
     for (const column of a.internal.values.keys()) {
-      const order = textOrder(a[side].values[column] as string, b[side].values[column] as string);
+      const order = textOrder(a[side].rawBytes[column] as string, b[side].rawBytes[column] as string);
       if (order !== 0) return order;
     }
   }
@@ -665,7 +674,7 @@ function group(rows: Row[]): Map<string, Row[]> {
 }
 
 function reconcileOrThrow(internalFiles: InputFile[], externalFiles: InputFile[], options: Options): Verdict {
-  const named = [...(options.key ?? []), ...(options.compare ?? []), ...options.ignore];
+  const named = [...(options.key ?? []), ...(options.compare ?? [])];
   const namesOf = (part: 0 | 1) => named.map((spec) => spec.split("=")[part] ?? spec);
   const internal = openLedger(internalFiles, options.internal, namesOf(0));
   const external = openLedger(externalFiles, options.external, namesOf(1));
