@@ -6,7 +6,7 @@ import type { ColumnPair } from "../ledger/ledger";
 export const flag = (): true => true;
 export const text = (value: string): string => value;
 
-export function choice<T extends string>(names: readonly T[]): (value: string) => T {
+export function choice<const T extends string>(names: readonly T[]): (value: string) => T {
   return (value) => {
     const found = names.find((name) => name === value);
     if (found !== undefined) return found;

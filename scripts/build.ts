@@ -1,0 +1,27 @@
+// Builds ./recon: the Zig library, then the executable with the library inside. Run by `bun run build`; demo.ts and
+// check.ts call it. Zig's own cache makes an unchanged library cheap.
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { root, run, zig } from "./processes";
+
+/** Throws if a step fails. */
+export async function build(): Promise<void> {
+  await run("library", [zig(), "build", "--release=fast"]);
+  await run("executable", [
+    process.execPath,
+    "build",
+    "--compile",
+    "--minify",
+    "--bytecode",
+    "--format=esm",
+    "--sourcemap",
+    "--no-compile-autoload-dotenv",
+    "--no-compile-autoload-bunfig",
+    "src/main.ts",
+    "--outfile",
+    "recon",
+  ]);
+  if (!existsSync(join(root, "recon"))) throw new Error("the build left no ./recon");
+}
+
+if (import.meta.main) await build();

@@ -1,0 +1,141 @@
+// recon inspect: how recon reads each file, what its columns look like, and which of them could be the key.
+import { usage, type Invocation } from "./arguments";
+import { Interruption } from "./interruption";
+import { ledgerContext, runSettings, sideOptions } from "./ledger-options";
+import type { Values } from "./options";
+import { ReconError } from "../errors";
+import type { ColumnSpec, Note, RunResult } from "../generated/abi";
+import { openLedger, type LedgerContext, type OpenLedger } from "../ledger/ledger";
+import { ledgerDocument } from "../report/json";
+import { bytesText, counted, grouped } from "../report/numbers";
+import { writeOut } from "../report/standard-output";
+import { delimiterText, table } from "../report/terminal";
+import { safe, safeValue } from "../report/terminal-safe";
+import { guessType } from "./guess-type";
+
+/** Types are guessed and key candidates chosen from this many rows; the candidates are then proved on all. */
+const sampled_rows = 1000;
+/** Each proof reads the whole file once more. */
+const proofs_max = 8;
+
+interface Inspection {
+  ledger: OpenLedger & { notes: Note[] };
+  counts: RunResult["internal"];
+  badRows: RunResult["errors"];
+  sampled: number;
+  types: string[];
+  /** Columns, or pairs of columns, that no two rows share and that are never empty. */
+  keyCandidates: string[][];
+}
+
+export async function execute({ operands, values }: Invocation): Promise<number> {
+  if (operands.length === 0) throw usage("recon inspect takes one or more files");
+  using interruption = new Interruption();
+  const context = ledgerContext(values, interruption.signal);
+  const documents: object[] = [];
+  for (const path of operands) {
+    using ledger = await openLedger(sideOptions(values, "internal", path), context);
+    const inspection = await inspect(ledger, values, context);
+    ledger.verifyUnchanged();
+    if (values.json) documents.push(inspectionDocument(inspection));
+    else if (!values.quiet) await writeOut(inspectionText(inspection));
+  }
+  if (values.json) {
+    const document = { schemaVersion: 1, status: "inspected", exitCode: 0, files: documents, errors: [] };
+    await writeOut(`${JSON.stringify(document, null, 2)}\n`);
+  }
+  return 0;
+}
+
+async function inspect(ledger: Inspection["ledger"], values: Values, context: LedgerContext): Promise<Inspection> {
+  const sample = await sampleColumns(ledger, context);
+  const settings = runSettings(values);
+  const measure = async (key: number[]): Promise<RunResult> => {
+    const columns = key.map((i): ColumnSpec => ({ name: ledger.columns[i]!, internal: i, external: i }));
+    const spec = { ...settings, internal: ledger.spec, key: columns, compare: [], on_bad_row: "reject" as const };
+    const result = await context.engine.run({ run: spec }, { signal: context.signal });
+    if (result.outcome === "failed") throw new ReconError(result.errors, result.error_count);
+    return result;
+  };
+  const candidates = candidatesOf(sample).slice(0, proofs_max);
+  const first = await measure(candidates[0] ?? [0]);
+  const keyCandidates: string[][] = [];
+  for (const [i, candidate] of candidates.entries()) {
+    const { internal } = i === 0 ? first : await measure(candidate);
+    const unique = internal.missing_key === 0 && internal.distinct_keys === internal.rows - internal.rejected;
+    if (unique && internal.rows > 0) keyCandidates.push(candidate.map((column) => ledger.columns[column]!));
+  }
+  return {
+    ledger,
+    counts: first.internal,
+    badRows: first.errors,
+    sampled: sample[0]?.length ?? 0,
+    types: sample.map(guessType),
+    keyCandidates,
+  };
+}
+
+/** The values of the first rows, by column. */
+async function sampleColumns({ spec, columns }: OpenLedger, { engine, signal }: LedgerContext): Promise<string[][]> {
+  const { delimiter, quote = null, trim = false } = spec;
+  const sample = { file: spec.files[0]!, delimiter, quote, trim, records: sampled_rows };
+  const { records } = await engine.run({ sample }, { signal });
+  const rows = records
+    .filter((record) => record.problem === null)
+    .map((record) => record.fields.map(({ text }) => text));
+  return columns.map((_, i) => rows.map((row) => row[i] ?? ""));
+}
+
+/** Single columns first; pairs only where no column is unique alone. */
+function candidatesOf(columns: string[][]): number[][] {
+  const indices = [...columns.keys()].filter((i) => columns[i]!.every((value) => value !== ""));
+  const isUnique = (key: number[]) => {
+    const rows = columns[0]?.length ?? 0;
+    const keys = Array.from({ length: rows }, (_, row) => JSON.stringify(key.map((i) => columns[i]![row])));
+    return new Set(keys).size === rows;
+  };
+  const single = indices.map((i) => [i]).filter(isUnique);
+  if (single.length > 0) return single;
+  return indices.flatMap((i) => indices.filter((j) => j > i).map((j) => [i, j])).filter(isUnique);
+}
+
+function inspectionDocument({ ledger, counts, sampled, types, keyCandidates, badRows }: Inspection) {
+  return {
+    ...ledgerDocument(ledger),
+    rows: counts.rows,
+    rejected: counts.rejected,
+    ignored: counts.ignored + ledger.ignored,
+    types: Object.fromEntries(ledger.columns.map((name, i) => [name, types[i]])),
+    typesFromRows: sampled,
+    keyCandidates,
+    badRows,
+    notes: ledger.notes,
+  };
+}
+
+function inspectionText({ ledger, counts, sampled, types, keyCandidates, badRows }: Inspection): string {
+  const ignored = counts.ignored + ledger.ignored;
+  const facts = table(
+    [
+      ["format", `csv, delimiter ${delimiterText(ledger.delimiter)}, ${ledger.header ? "header" : "no header"}`],
+      ["size", bytesText(ledger.bytes)],
+      ["rows", `${grouped(counts.rows)}${ignored > 0 ? `, ${counted(ignored, "line")} ignored` : ""}`],
+      ["bad rows", grouped(counts.rejected)],
+      [
+        "key candidates",
+        keyCandidates.map((names) => names.map((name) => safeValue(name)).join(",")).join("  ") || "none",
+      ],
+    ],
+    [false, false],
+  );
+  const columns = table(
+    ledger.columns.map((name, i) => [safeValue(name), types[i]!]),
+    [false, false],
+    "    ",
+  );
+  const problems = badRows.slice(0, 3).map(({ line, message }) => `    line ${line}: ${safe(message)}`);
+  const notes = ledger.notes.map(({ message }) => `  note: ${safe(message)}`);
+  const title = ledger.paths.map((path) => safe(path)).join(" ");
+  const typesTitle = `  columns, with types guessed from the first ${counted(sampled, "row")}:`;
+  return `${[title, ...facts, ...problems, typesTitle, ...columns, ...notes].join("\n")}\n\n`;
+}
