@@ -89,7 +89,7 @@ const partsOf = ({ key }: Break) => Object.values(key);
 /** A key of one column is taken as it is; one of several is a CSV record. */
 export function keyParts(text: string, columns: number): string[] {
   if (columns === 1) return [text];
-  const parts = [...text.matchAll(/(?:^|,)(?:"((?:[^"]|"")*)"(?=,|$)|([^,]*))/g)].map(
+  const parts = [...`,${text}`.matchAll(/,(?:"((?:[^"]|"")*)"(?=,|$)|([^,]*))/g)].map(
     ([, quoted, plain]) => quoted?.replaceAll('""', '"') ?? plain ?? "",
   );
   if (parts.length === columns) return parts;

@@ -13,6 +13,7 @@ const exitStatuses = [
 export function helpText(command: CommandName): string {
   const { usage, summary, examples } = commands[command];
   const others = (Object.keys(commands) as CommandName[]).filter((name) => name !== "run");
+  const sided = optionsOf(command).some(([, option]) => hasSides(command, option));
   const sections = [
     `recon: ${summary}`,
     section("Usage", usage),
@@ -21,7 +22,8 @@ export function helpText(command: CommandName): string {
         "a path, - for standard input (one of the two), or a quoted glob; gzip and zstd are recognised",
       ]),
     section("Examples", examples),
-    section("Options", columns(optionsOf(command).map(([, option]) => [spelling(option), describe(command, option)]))),
+    section("Options", columns(optionsOf(command).map(([, option]) => [spelling(command, option), describe(option)]))),
+    sided && "* also for one side: --internal-…, --external-…, which win over the option for both",
     command === "run" &&
       section("Other commands", columns(others.map((name) => [`recon ${name}`, commands[name].summary]))),
     command === "run" && section("Exit status", columns(exitStatuses)),
@@ -29,29 +31,31 @@ export function helpText(command: CommandName): string {
   return sections.filter((text) => text !== false).join("\n\n") + "\n";
 }
 
-/** `-k, --key COLS` */
-export function spelling(option: Option): string {
-  return `${option.short ? `-${option.short}, ` : ""}--${option.name}${option.value ? ` ${option.value}` : ""}`;
+/** `-k, --key COLS`, with a star where the option exists per side. */
+function spelling(command: CommandName, option: Option): string {
+  const short = option.short ? `-${option.short}, ` : "";
+  return `${short}--${option.name}${option.value ? ` ${option.value}` : ""}${hasSides(command, option) ? " *" : ""}`;
 }
 
-/** The help of an option with what holds without it, and whether it exists per side. */
-export function describe(command: CommandName, option: Option): string {
+/** The help of an option with what holds without it. */
+function describe(option: Option): string {
   const without = option.default ?? option.otherwise;
-  const sides = hasSides(command, option) ? `; also --internal-${option.name}, --external-${option.name}` : "";
-  return `${option.help}${without ? ` (default: ${without})` : ""}${sides}`;
+  return without === undefined ? option.help : `${option.help} (default: ${without})`;
 }
 
 function section(title: string, lines: readonly string[]): string {
-  return `${title}:\n${lines.map((line) => `  ${line}`).join("\n")}`;
+  return `${title}:\n${lines.map((line) => indent + line).join("\n")}`;
 }
 
+/** Of a whole line. */
 const width = 100;
+const indent = "  ";
 
 /** Names on the left, texts wrapped on the right. */
 function columns(rows: readonly (readonly [name: string, text: string])[]): string[] {
   const left = Math.max(...rows.map(([name]) => name.length)) + 2;
   return rows.flatMap(([name, text]) =>
-    wrap(text, width - left).map((line, i) => (i === 0 ? name : "").padEnd(left) + line),
+    wrap(text, width - indent.length - left).map((line, i) => (i === 0 ? name : "").padEnd(left) + line),
   );
 }
 

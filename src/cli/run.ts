@@ -7,7 +7,7 @@ import { problem, ReconError, Stopped } from "../errors";
 import type { Note, RunResult } from "../generated/abi";
 import { openPair, type OpenedPair } from "../ledger/ledger";
 import { jsonReport } from "../report/json";
-import { OutputFile } from "../report/output-file";
+import { openDescriptor, OutputFile } from "../report/output-file";
 import { Progress } from "../report/progress";
 import type { Report } from "../report/report";
 import { writeOut } from "../report/standard-output";
@@ -24,7 +24,8 @@ export async function execute({ operands, values }: Invocation): Promise<number>
     );
   }
   const options = pairOptions(values, internal, external);
-  if (values.breaks?.path === "-" && values.json) throw usage("--breaks - and --json both write to standard output");
+  if (values.json && writesToStandardOutput(values))
+    throw usage("--json and an output file cannot both write to standard output");
 
   using interruption = new Interruption();
   const { signal } = interruption;
@@ -61,6 +62,11 @@ export async function execute({ operands, values }: Invocation): Promise<number>
   } finally {
     progress?.[Symbol.dispose]();
   }
+}
+
+/** What else is to be said must then go elsewhere. */
+function writesToStandardOutput({ breaks, rejects }: Values): boolean {
+  return [breaks?.path, rejects].some((path) => path !== undefined && openDescriptor(path) === 1);
 }
 
 /** The breaks file and the rejects file, each only where one was asked for. */
@@ -151,9 +157,11 @@ function rowNotes({ internal, external }: RunResult): Note[] {
 }
 
 async function say(report: Report, values: Values): Promise<void> {
-  if (!values.quiet) for (const { message } of report.notes) console.error(`recon: note: ${safe(message)}`);
-  if (values.json) return await writeOut(jsonReport(report));
+  const taken = writesToStandardOutput(values);
+  if (values.json) await writeOut(jsonReport(report));
+  else if (!values.quiet && !taken) await writeOut(terminalReport(report, paintFor(1)));
   if (values.quiet) return;
-  if (values.breaks?.path === "-") console.error(terminalReport(report, paintFor(2)).trimEnd());
-  else await writeOut(terminalReport(report, paintFor(1)));
+  // Behind what may find its reader gone, which is to end quietly.
+  for (const { message } of report.notes) console.error(`recon: note: ${safe(message)}`);
+  if (taken) console.error(terminalReport(report, paintFor(2)).trimEnd());
 }

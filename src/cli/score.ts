@@ -40,7 +40,7 @@ export async function scoreBreaks(operands: readonly string[], { json, quiet }: 
   return exitCode;
 }
 
-async function compare(truthPath: string, breaksPath: string): Promise<Score> {
+export async function compare(truthPath: string, breaksPath: string): Promise<Score> {
   const score: Score = { real: 0, detected: 0, benign: 0, benignReported: 0, reported: 0, false: 0 };
   const open = new Map<string, number>();
   const benign = new Set<string>();

@@ -84,8 +84,11 @@ export interface BreaksTarget {
   format: BreaksFormat;
 }
 
+/** Devices and open descriptors have names that say nothing, so they get CSV as `-` does. */
+const nameless = /^(-$|\/dev\/|\/proc\/)/;
+
 export function breaksTarget(path: string): BreaksTarget {
-  if (path === "-" || path.endsWith(".csv")) return { path, format: "csv" };
+  if (path.endsWith(".csv") || nameless.test(path)) return { path, format: "csv" };
   if (path.endsWith(".jsonl")) return { path, format: "jsonl" };
   throw new Error(`a file name that ends in .csv or .jsonl, or -, not ${JSON.stringify(path)}`);
 }

@@ -124,7 +124,7 @@ function temporaryName(target: string): string {
 }
 
 /** The descriptor that a path such as `/dev/stdout` stands for: opening it anew would begin at the file's start. */
-function openDescriptor(path: string): number | null {
+export function openDescriptor(path: string): number | null {
   if (path === "-" || path === "/dev/stdout") return 1;
   if (path === "/dev/stderr") return 2;
   const number = /^\/(?:dev|proc\/self)\/fd\/([0-9]+)$/.exec(path)?.[1];
