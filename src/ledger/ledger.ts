@@ -1,0 +1,361 @@
+// Opening ledgers: from a path, pattern or `-` and its options to descriptors, dialect, header and columns. The order of
+// the steps is here; each step has its own file. Used by the commands that read ledgers.
+import { ReconError } from "../errors";
+import type { ColumnSpec, LedgerSpec, Note, SampleResult } from "../generated/abi";
+import { fault, note } from "./codes";
+import { pairColumns, quote, type ColumnPair } from "./columns";
+import { DataFile, emptyHint } from "./data-file";
+import type { Encoding } from "./encoding";
+import { decideHeader, decideHeaders, type HeaderDecision, type HeaderEvidence, type HeaderMode } from "./header";
+import { evidenceOf, headerText, layOut, shown, type Layout, type SampledSide } from "./layout";
+import { expandPath, isStandardInput } from "./source";
+import type { LedgerContext } from "./spool";
+
+export type { ColumnPair } from "./columns";
+export type { Encoding } from "./encoding";
+export type { LedgerContext } from "./spool";
+
+/** How one side is to be read. Delimiter and quote are bytes; a null delimiter is detected, a null quote is none. */
+export interface SideOptions {
+  side: "internal" | "external";
+  path: string;
+  delimiter: number | null;
+  quote: number | null;
+  header: HeaderMode;
+  columns: string[] | null;
+  encoding: Encoding | null;
+  trim: boolean;
+  foldCase: boolean;
+}
+
+export interface PairOptions {
+  internal: SideOptions;
+  external: SideOptions;
+  key: ColumnPair[] | null;
+  compare: ColumnPair[] | null;
+  ignore: string[];
+  tempDirectory: string | null;
+}
+
+/** One side, ready for the engine. Disposing it closes its descriptors. */
+export interface OpenLedger extends Disposable {
+  paths: string[];
+  /** Of the text that is read: behind decompression and transcoding. */
+  bytes: number;
+  header: boolean;
+  delimiter: number;
+  columns: string[];
+  /** Blank lines in front of where the engine begins to read and count. */
+  ignored: number;
+  spec: LedgerSpec;
+  /** Throws `changed` if a file is not what it was when it was opened. */
+  verifyUnchanged(): void;
+}
+
+export interface OpenedPair extends Disposable {
+  internal: OpenLedger;
+  external: OpenLedger;
+  key: ColumnSpec[];
+  compare: ColumnSpec[];
+  notes: Note[];
+}
+
+/** Opens both sides at once. Throws a ReconError with what is wrong on either, or the signal's reason. */
+export async function openPair(options: PairOptions, context: LedgerContext): Promise<OpenedPair> {
+  refuseSharedStream(options);
+  const paths = both((side) => expandPath(options[side].path));
+  const files = await bothAtOnce(context, (side, joint) => openFiles(options[side], paths[side], joint));
+  return orClosed([...files.internal, ...files.external], () => describePair(options, files, context));
+}
+
+/** Opens a ledger on its own. Throws a ReconError, or the signal's reason. */
+export async function openLedger(
+  options: SideOptions,
+  context: LedgerContext,
+): Promise<OpenLedger & { notes: Note[] }> {
+  const files = await openFiles(options, expandPath(options.path), context);
+  return orClosed(files, () => describeLedger(options, files, context));
+}
+
+async function describePair(
+  options: PairOptions,
+  files: Sides<DataFile[]>,
+  context: LedgerContext,
+): Promise<OpenedPair> {
+  const sampled = await bothAtOnce(context, (side, joint) => sample(options[side], files[side], joint));
+  await refuseWrongDelimiter(options.internal, sampled.internal, sampled.external.delimiter, context);
+  await refuseWrongDelimiter(options.external, sampled.external, sampled.internal.delimiter, context);
+  const decisions = decideBoth(sampled, options);
+  const layouts = both((side) => layOut(sampled[side], decisions[side]));
+  refuseUnequalWidths(sampled, layouts);
+  const { key, compare, notes } = pairColumns(layouts.internal.columns, layouts.external.columns, options);
+  const ledgers = both((side) => openLedgerOf(options[side], sampled[side], layouts[side], files[side]));
+  return {
+    ...ledgers,
+    key,
+    compare,
+    notes: [
+      ...notesOf(files.internal, layouts.internal),
+      ...notesOf(files.external, layouts.external),
+      ...sameFileNotes(files),
+      ...notes,
+    ],
+    [Symbol.dispose]: () => disposeAll([ledgers.internal, ledgers.external]),
+  };
+}
+
+async function describeLedger(options: SideOptions, files: DataFile[], context: LedgerContext) {
+  const sampled = await sample(options, files, context);
+  await refuseWrongDelimiter(options, sampled, null, context);
+  const layout = layOut(sampled, decideHeader(evidenceOf(sampled, [])));
+  return { ...openLedgerOf(options, sampled, layout, files), notes: notesOf(files, layout) };
+}
+
+/** The result of a step over open files. If it fails they are closed; if they changed, that is the reason. */
+async function orClosed<T>(files: DataFile[], step: () => Promise<T>): Promise<T> {
+  try {
+    return await step();
+  } catch (error) {
+    using _ = { [Symbol.dispose]: () => disposeAll(files) };
+    if (error instanceof ReconError) verifyAll(files);
+    throw error;
+  }
+}
+
+interface Sides<T> {
+  internal: T;
+  external: T;
+}
+type Side = keyof Sides<unknown>;
+
+/** Runs a step for both sides; errors of both are reported together. */
+function both<T>(step: (side: Side) => T): Sides<T> {
+  const errors: unknown[] = [];
+  const attempt = (side: Side) => {
+    try {
+      return step(side);
+    } catch (error) {
+      errors.push(error);
+      return undefined;
+    }
+  };
+  const results = { internal: attempt("internal"), external: attempt("external") };
+  if (errors.length > 0) throw merged(errors);
+  return results as Sides<T>;
+}
+
+/** Runs a step for both sides at the same time. The first failure stops the other side; what that has opened is closed. */
+async function bothAtOnce<T extends Disposable[] | SampledSide>(
+  context: LedgerContext,
+  step: (side: Side, context: LedgerContext) => Promise<T>,
+): Promise<Sides<T>> {
+  const failure = new AbortController();
+  const joint = { ...context, signal: AbortSignal.any([context.signal, failure.signal]) };
+  const attempt = (side: Side) =>
+    step(side, joint).catch((error) => {
+      failure.abort(error);
+      throw error;
+    });
+  const [internal, external] = await Promise.allSettled([attempt("internal"), attempt("external")]);
+  if (internal.status === "fulfilled" && external.status === "fulfilled") {
+    return { internal: internal.value, external: external.value };
+  }
+  for (const outcome of [internal, external]) {
+    if (outcome.status === "fulfilled" && Array.isArray(outcome.value)) disposeAll(outcome.value);
+  }
+  context.signal.throwIfAborted();
+  throw merged([internal, external].flatMap((outcome) => (outcome.status === "rejected" ? [outcome.reason] : [])));
+}
+
+/** One error for all: the first that is not about the input, or else all that are, each once. */
+function merged(errors: unknown[]): unknown {
+  const different = [...new Set(errors)];
+  const other = different.find((error) => !(error instanceof ReconError));
+  if (other !== undefined) return other;
+  const faults = different as ReconError[];
+  const total = faults.reduce((sum, error) => sum + error.total, 0);
+  return new ReconError(
+    faults.flatMap((error) => error.items),
+    total,
+  );
+}
+
+function verifyAll(files: DataFile[]): void {
+  for (const file of files) file.source.verifyUnchanged();
+}
+
+function notesOf(files: DataFile[], layout: Layout): Note[] {
+  return [...files.flatMap((file) => file.notes), ...layout.notes];
+}
+
+function disposeAll(disposables: Disposable[]): void {
+  for (const disposable of disposables) disposable[Symbol.dispose]();
+}
+
+function refuseSharedStream({ internal, external }: PairOptions): void {
+  if (!isStandardInput(internal.path) || !isStandardInput(external.path)) return;
+  throw fault("unreadable", external.path, "standard input can be read by one of the two ledgers only");
+}
+
+/** One after the other: the two sides already keep two processors busy. */
+async function openFiles(options: SideOptions, paths: string[], context: LedgerContext): Promise<DataFile[]> {
+  const files: DataFile[] = [];
+  try {
+    for (const path of paths) {
+      const file = await DataFile.open(path, options.encoding, context);
+      files.push(file);
+      file.refuseEmpty();
+    }
+    return files;
+  } catch (error) {
+    disposeAll(files);
+    throw error;
+  }
+}
+
+/** The first two records of each file. A delimiter that is not given is the one detected in the first file. */
+async function sample(options: SideOptions, files: DataFile[], context: LedgerContext): Promise<SampledSide> {
+  const sampled: SampledSide["files"] = [];
+  let delimiter = options.delimiter;
+  for (const { spec } of files) {
+    const result = await sampleFile({ ...options, delimiter }, spec, context);
+    if (result.records.length === 0)
+      throw fault("empty", spec.path, "the file is empty: it has blank lines only", emptyHint);
+    delimiter ??= result.delimiter;
+    sampled.push({ spec, sample: result });
+  }
+  const { side, path, header, columns } = options;
+  return { side, label: path, header, columns, delimiter: delimiter as number, files: sampled };
+}
+
+async function sampleFile(
+  { delimiter, quote, trim }: SideOptions,
+  file: DataFile["spec"],
+  { engine, signal }: LedgerContext,
+): Promise<SampleResult> {
+  const result = await engine.run({ sample: { file, delimiter, quote, trim, records: 2 } }, { signal });
+  if (result.outcome !== "done") throw new ReconError(result.errors);
+  return result;
+}
+
+/** A header of one column that the other side's delimiter, or a common one, would split. */
+async function refuseWrongDelimiter(
+  options: SideOptions,
+  sampled: SampledSide,
+  othersDelimiter: number | null,
+  context: LedgerContext,
+): Promise<void> {
+  const mayBeHeader = options.header === "yes" || (options.header === "auto" && options.columns === null);
+  const { spec, sample: first } = sampled.files[0] as SampledSide["files"][number];
+  if (!mayBeHeader || first.records[0]?.fields.length !== 1) return;
+  const candidates = first.candidates.filter(({ delimiter }) => delimiter !== sampled.delimiter);
+  if (othersDelimiter !== null && othersDelimiter !== sampled.delimiter) {
+    const other = await sampleFile({ ...options, delimiter: othersDelimiter }, spec, context);
+    candidates.unshift({ delimiter: othersDelimiter, fields: other.records[0]?.fields.length ?? 0 });
+  }
+  const likely = candidates.sort((a, b) => b.fields - a.fields)[0];
+  if (likely === undefined || likely.fields < 2) return;
+  const [used, better] = [delimiterName(sampled.delimiter), delimiterName(likely.delimiter)];
+  throw fault(
+    "delimiter",
+    spec.path,
+    `the header has one column if the delimiter is ${quote(used)}, but ${likely.fields} if it is ${quote(better)}`,
+    {
+      line: first.records[0].line,
+      hint: `--${options.side}-delimiter '${better}'`,
+    },
+  );
+}
+
+function delimiterName(delimiter: number): string {
+  return delimiter === 9 ? "tab" : String.fromCharCode(delimiter);
+}
+
+function decideBoth(sampled: Sides<SampledSide>, { key, compare }: PairOptions): Sides<HeaderDecision> {
+  const named = [...(key ?? []), ...(compare ?? [])];
+  const evidence = both((side) =>
+    evidenceOf(
+      sampled[side],
+      named.map((pair) => pair[side]),
+    ),
+  );
+  const decisions = decideHeaders(evidence.internal, evidence.external);
+  if (decisions === null) throw undecided(sampled, evidence);
+  const decidedAlone = (side: Side) => sampled[side].header === "auto" && sampled[side].columns === null;
+  const disagree = decisions.internal.header !== decisions.external.header;
+  if (disagree && decidedAlone("internal") && decidedAlone("external"))
+    throw disagreement(sampled, evidence, decisions);
+  return decisions;
+}
+
+function undecided(sampled: Sides<SampledSide>, evidence: Sides<HeaderEvidence>): ReconError {
+  const seen = `${shown(evidence.internal.first)} and ${shown(evidence.external.first)}`;
+  const missing = evidence.internal.wanted.length > 0 ? "; no key or compared column is named in them" : "";
+  return fault(
+    "header",
+    sampled.internal.files[0]?.spec.path as string,
+    `nothing shows whether the files begin with a header or with data: their first records are ${seen}${missing}`,
+    { hint: "--header yes if these are column names, --header no if they are rows" },
+  );
+}
+
+function disagreement(
+  sampled: Sides<SampledSide>,
+  evidence: Sides<HeaderEvidence>,
+  decisions: Sides<HeaderDecision>,
+): ReconError {
+  const [named, unnamed]: [Side, Side] = decisions.internal.header
+    ? ["internal", "external"]
+    : ["external", "internal"];
+  const seen = (["internal", "external"] as const).map((side) => headerText(sampled[side].label, decisions[side]));
+  return fault(
+    "header",
+    sampled[unnamed].files[0]?.spec.path as string,
+    `one ledger has a header and the other has none. ${seen.join(". ")}. It begins with ${shown(evidence[unnamed].first)}`,
+    {
+      hint: `--${unnamed}-header yes if it has one, --${unnamed}-columns NAMES to name its columns, or --${named}-header no`,
+    },
+  );
+}
+
+/** Where a first record alone says how many columns there are, a damaged one would reject the rest of its file. */
+function refuseUnequalWidths(sampled: Sides<SampledSide>, layouts: Sides<Layout>): void {
+  const { internal, external } = layouts;
+  const guessed = sampled.internal.columns === null || sampled.external.columns === null;
+  const [own, others] = [internal.columns.names.length, external.columns.names.length];
+  if (internal.header || external.header || !guessed || own === others) return;
+  throw fault(
+    "columns",
+    external.columns.path,
+    `there are ${others} columns here but ${own} in ${internal.columns.path}; without a header both need the same number`,
+    { hint: "--internal-columns and --external-columns name the columns of each side" },
+  );
+}
+
+function sameFileNotes({ internal, external }: Sides<DataFile[]>): Note[] {
+  const shared = internal.find((file) => external.some((other) => file.source.isSameFileAs(other.source)));
+  if (shared === undefined) return [];
+  return [note("same_file", `${quote(shared.spec.path)} is read on both sides: a file always agrees with itself`)];
+}
+
+function openLedgerOf(options: SideOptions, sampled: SampledSide, layout: Layout, files: DataFile[]): OpenLedger {
+  return {
+    paths: files.map(({ spec }) => spec.path),
+    bytes: files.reduce((sum, { spec }) => sum + spec.size, 0),
+    header: layout.header,
+    delimiter: sampled.delimiter,
+    columns: layout.columns.names,
+    ignored: layout.ignored,
+    spec: {
+      files: layout.files,
+      delimiter: sampled.delimiter,
+      quote: options.quote,
+      width: layout.columns.names.length,
+      trailing: layout.trailing,
+      trim: options.trim,
+      fold_case: options.foldCase,
+    },
+    verifyUnchanged: () => verifyAll(files),
+    [Symbol.dispose]: () => disposeAll(files),
+  };
+}
