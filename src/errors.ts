@@ -32,7 +32,11 @@ export class Stopped extends Error {
 
 /** A refused system call on a file, in words: `PATH: cannot write it: permission denied`. */
 export function fileProblem(path: string, doing: string, error: unknown): ReconError {
+  return problem("io", `cannot ${doing}: ${systemWords(error)}`, { path });
+}
+
+/** `ENOSPC: no space left on device, write` without what only programmers read. */
+export function systemWords(error: unknown): string {
   const text = error instanceof Error ? error.message : String(error);
-  const words = /^[A-Z0-9]+: ([^,]+)/.exec(text)?.[1] ?? text;
-  return problem("io", `cannot ${doing}: ${words}`, { path });
+  return /^[A-Z0-9]+: ([^,]+)/.exec(text)?.[1] ?? text;
 }

@@ -6,7 +6,7 @@ import type { Values } from "./options";
 import { ReconError } from "../errors";
 import type { ColumnSpec, Note, RunResult } from "../generated/abi";
 import { openLedger, type LedgerContext, type OpenLedger } from "../ledger/ledger";
-import { ledgerDocument } from "../report/json";
+import { dialect } from "../report/json";
 import { bytesText, counted, grouped } from "../report/numbers";
 import { writeOut } from "../report/standard-output";
 import { delimiterText, table } from "../report/terminal";
@@ -101,10 +101,13 @@ function candidatesOf(columns: string[][]): number[][] {
 
 function inspectionDocument({ ledger, counts, sampled, types, keyCandidates, badRows }: Inspection) {
   return {
-    ...ledgerDocument(ledger),
+    paths: ledger.paths,
+    format: "csv",
+    bytes: ledger.bytes,
     rows: counts.rows,
     rejected: counts.rejected,
     ignored: counts.ignored + ledger.ignored,
+    ...dialect(ledger),
     types: Object.fromEntries(ledger.columns.map((name, i) => [name, types[i]])),
     typesFromRows: sampled,
     keyCandidates,

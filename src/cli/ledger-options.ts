@@ -1,6 +1,5 @@
 // From option values to what the ledger folder and the engine need. Used by the commands that read ledgers.
 import { usage } from "./arguments";
-import { count } from "./value-kinds";
 import type { Values } from "./options";
 import { Engine } from "../engine/engine";
 import { memoryBudget, temporaryFolder, usableCores } from "../engine/machine";
@@ -76,7 +75,7 @@ export function pairSpec({ internal, external, key, compare }: OpenedPair) {
 function testHooks(): Pick<RunSpec, "chunk_bytes" | "hash_bits"> {
   const { RECON_CHUNK_BYTES, RECON_HASH_BITS } = process.env;
   return {
-    ...(RECON_CHUNK_BYTES && { chunk_bytes: count(1, 2 ** 31)(RECON_CHUNK_BYTES) }),
-    ...(RECON_HASH_BITS && { hash_bits: count(0, 64)(RECON_HASH_BITS) }),
+    ...(RECON_CHUNK_BYTES && { chunk_bytes: Number(RECON_CHUNK_BYTES) }),
+    ...(RECON_HASH_BITS && { hash_bits: Number(RECON_HASH_BITS) }),
   };
 }

@@ -161,7 +161,7 @@ async function say(report: Report, values: Values): Promise<void> {
   if (values.json) await writeOut(jsonReport(report));
   else if (!values.quiet && !taken) await writeOut(terminalReport(report, paintFor(1)));
   if (values.quiet) return;
-  // Behind what may find its reader gone, which is to end quietly.
-  for (const { message } of report.notes) console.error(`recon: note: ${safe(message)}`);
+  // The summary says what was decided about headers. The rest comes behind what may find its reader gone, which is to end quietly.
+  for (const { code, message } of report.notes) if (code !== "header") console.error(`recon: note: ${safe(message)}`);
   if (taken) console.error(terminalReport(report, paintFor(2)).trimEnd());
 }

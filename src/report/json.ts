@@ -32,7 +32,9 @@ export function jsonReport({ pair, result, notes, exitCode, elapsed_ms, total }:
 
 function side(ledger: OpenLedger, counts: SideCounts) {
   return {
-    ...ledgerDocument(ledger),
+    paths: ledger.paths,
+    format: "csv",
+    bytes: ledger.bytes,
     rows: counts.rows,
     matched: counts.matched,
     mismatch: counts.mismatch,
@@ -42,17 +44,11 @@ function side(ledger: OpenLedger, counts: SideCounts) {
     rejected: counts.rejected,
     ignored: counts.ignored + ledger.ignored,
     distinctKeys: counts.distinct_keys,
+    ...dialect(ledger),
   };
 }
 
 /** How a ledger was read. */
-export function ledgerDocument(ledger: OpenLedger) {
-  return {
-    paths: ledger.paths,
-    format: "csv",
-    bytes: ledger.bytes,
-    header: ledger.header,
-    delimiter: String.fromCharCode(ledger.delimiter),
-    columns: ledger.columns,
-  };
+export function dialect({ header, delimiter, columns }: OpenLedger) {
+  return { header, delimiter: String.fromCharCode(delimiter), columns };
 }

@@ -13,5 +13,5 @@ test("units", () => {
   expect(counted(2000, "row")).toBe("2,000 rows");
   expect(bytesText(488_000_000)).toBe("488 MB");
   expect(bytesText(999)).toBe("999 B");
-  expect(rateText(10_000_000, 500, " rows")).toBe("20.0 M rows/s");
+  expect(rateText(10_000_000, 500, "rows")).toBe("20.0 M rows/s");
 });

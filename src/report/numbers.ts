@@ -19,7 +19,7 @@ export function bytesText(bytes: number): string {
 
 /** `12.3 M rows/s`. */
 export function rateText(count: number, elapsed_ms: number, unit: string): string {
-  return `${scaled(count / Math.max(elapsed_ms / 1000, 1e-6), ["", "k", "M", "G"])}${unit}/s`;
+  return `${scaled(count / Math.max(elapsed_ms / 1000, 1e-6), ["", "k ", "M ", "G "])}${unit}/s`;
 }
 
 /** `0.123 s`, `12.3 s` */

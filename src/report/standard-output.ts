@@ -1,5 +1,5 @@
 // The one place that writes to standard output. Used by the report folder and by commands.
-import { problem, Stopped } from "../errors";
+import { problem, Stopped, systemWords } from "../errors";
 
 /** Writes all of it. A reader that has gone stops the program quietly, anything else is a ReconError. */
 export async function writeOut(text: string): Promise<void> {
@@ -8,8 +8,7 @@ export async function writeOut(text: string): Promise<void> {
     writer.write(text);
     await writer.end();
   } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException;
-    if (code === "EPIPE") throw new Stopped(141);
-    throw problem("io", `cannot write to standard output: ${message}`);
+    if ((error as NodeJS.ErrnoException).code === "EPIPE") throw new Stopped(141);
+    throw problem("io", `cannot write to standard output: ${systemWords(error)}`);
   }
 }

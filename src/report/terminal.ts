@@ -145,7 +145,7 @@ function hintText({ code, rows, option, column, value }: Hint): string {
 }
 
 function whereTheRestIs({ breaksPath, rejectsPath, result, total }: Report): string[] {
-  const lines = breaksPath === null ? [] : [`all breaks: ${safe(breaksPath)}`];
+  const lines = breaksPath === null ? [] : [`all breaks: ${breaksPath === "-" ? "standard output" : safe(breaksPath)}`];
   if (rejectsPath !== null) lines.push(`rejected rows: ${safe(rejectsPath)}`);
   if (breaksPath === null && result.shown.length < total)
     lines.push("all breaks: run again with --breaks FILE.csv or FILE.jsonl");
@@ -155,7 +155,7 @@ function whereTheRestIs({ breaksPath, rejectsPath, result, total }: Report): str
 function speed({ result, elapsed_ms }: Report): string {
   const rows = result.internal.rows + result.external.rows;
   const threads = counted(result.threads, "thread");
-  return `${counted(rows, "row")} in ${secondsText(elapsed_ms)}, ${rateText(rows, elapsed_ms, " rows")}, ${result.plan} plan, ${threads}`;
+  return `${counted(rows, "row")} in ${secondsText(elapsed_ms)}, ${rateText(rows, elapsed_ms, "rows")}, ${result.plan} plan, ${threads}`;
 }
 
 /** Columns padded to one width; `right` says which are aligned to the right. */
