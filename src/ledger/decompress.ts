@@ -30,7 +30,8 @@ export async function* decompress(
   const options = { chunkSize: output_bytes };
   const stream = compression === "gzip" ? createGunzip(options) : createZstdDecompress(options);
   const end = compression === "gzip" ? new GzipEnd() : new ZstdEnd();
-  const feeding = feed(stream, chunks, end);
+  const leaving = new AbortController();
+  const feeding = feed(stream, chunks, end, leaving.signal);
   try {
     for await (const piece of stream) yield piece as Uint8Array;
     await feeding;
@@ -41,20 +42,26 @@ export async function* decompress(
       hint: `check it with \`${compression} -t\` and fetch the file again`,
     });
   } finally {
+    leaving.abort();
     stream.destroy();
     await feeding.catch(() => {});
   }
 }
 
 /** Writes chunk by chunk, each only when the one before is used up. A failure of `chunks` fails the stream. */
-async function feed(stream: Gunzip | ZstdDecompress, chunks: AsyncIterable<Uint8Array>, end: GzipEnd | ZstdEnd) {
+async function feed(
+  stream: Gunzip | ZstdDecompress,
+  chunks: AsyncIterable<Uint8Array>,
+  end: GzipEnd | ZstdEnd,
+  leaving: AbortSignal,
+): Promise<void> {
   const closed = new Promise<void>((resolve) => stream.once("close", resolve));
   try {
     for await (const chunk of chunks) {
+      if (leaving.aborted || stream.errored) return;
       end.see(chunk);
-      if (stream.errored) return;
-      if (stream.readableEnded) continue;
-      if (stream.destroyed) return;
+      // What follows the end is only looked at.
+      if (stream.readableEnded || stream.destroyed) continue;
       await Promise.race([closed, new Promise<void>((resolve) => stream.write(chunk, () => resolve()))]);
     }
     stream.end();

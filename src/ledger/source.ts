@@ -259,9 +259,17 @@ function listing(folder: string): string[] {
 }
 
 function exists(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false }) !== undefined;
+  return statsOf(path) !== null;
 }
 
 function isDirectory(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
+  return statsOf(path)?.isDirectory() ?? false;
+}
+
+function statsOf(path: string) {
+  try {
+    return statSync(path);
+  } catch {
+    return null;
+  }
 }
