@@ -70,7 +70,7 @@ const whole: [what: string, kind: Compression, bytes: Buffer, text: string][] = 
 ];
 for (const [what, kind, bytes, text] of whole) {
   for (const length of [1, 7, 1000, 1 << 20]) {
-    if (bytes.length / length > 20_000) continue;
+    if (bytes.length / length > 5_000) continue;
     test(`${kind}: ${what}, ${length} bytes at a time`, async () => {
       expect((await decoded(kind, bytes, length)) === text).toBe(true);
     });
@@ -103,7 +103,7 @@ const broken: [what: string, kind: Compression, bytes: Buffer][] = [
 ];
 for (const [what, kind, bytes] of broken) {
   for (const length of [1, 10, 1 << 20]) {
-    if (bytes.length / length > 20_000) continue;
+    if (bytes.length / length > 5_000) continue;
     test(`${kind} is refused: ${what}, ${length} bytes at a time`, async () => {
       expect(await outcome(kind, bytes, length)).toBe("bad_compression");
     });

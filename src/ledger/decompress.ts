@@ -58,7 +58,7 @@ async function feed(
   const closed = new Promise<void>((resolve) => stream.once("close", resolve));
   try {
     for await (const chunk of chunks) {
-      if (leaving.aborted || stream.errored) return;
+      if (leaving.aborted) return;
       end.see(chunk);
       // What follows the end is only looked at.
       if (stream.readableEnded || stream.destroyed) continue;
