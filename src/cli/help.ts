@@ -2,7 +2,8 @@
 import { commands } from "./commands";
 import { hasSides, optionsOf, type CommandName, type Option } from "./options";
 
-const exitStatuses = [
+/** What scripts rely on. */
+export const exitStatuses = [
   ["0", "reconciled: no break, or no more than --max-breaks"],
   ["1", "there are breaks"],
   ["2", "the job could not be done"],

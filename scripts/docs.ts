@@ -1,0 +1,51 @@
+// Writes docs/reference.md from what the program itself is made of: commands, options, exit statuses, codes. Run by
+// `bun scripts/docs.ts`; fresh.ts fails when the page is stale.
+import { join } from "node:path";
+import { commands } from "../src/cli/commands";
+import { exitStatuses } from "../src/cli/help";
+import { hasSides, optionsOf, type CommandName, type Option } from "../src/cli/options";
+import { ledgerErrors, ledgerNotes } from "../src/ledger/codes";
+import { root } from "./processes";
+
+export const referencePath = join(root, "docs/reference.md");
+
+/** The whole page. */
+export function reference(): string {
+  const sections = (Object.keys(commands) as CommandName[]).map(commandSection);
+  return [
+    "# Reference\n\nWritten by `bun scripts/docs.ts` from the definitions in `src/`. Do not edit.\n",
+    ...sections,
+    `## Exit status\n\n${table(["exit", "when"], exitStatuses)}`,
+    `## Codes of errors in opening a ledger\n\n${table(["code", "meaning"], Object.entries(ledgerErrors))}`,
+    `## Codes of notes\n\n${table(["code", "meaning"], Object.entries(ledgerNotes))}`,
+  ].join("\n");
+}
+
+function commandSection(name: CommandName): string {
+  const { usage, summary, examples } = commands[name];
+  const rows = optionsOf(name).map(([, option]) => [spelling(name, option), option.help, without(option)]);
+  const fence = "```";
+  return [
+    `## recon ${name}: ${summary}\n`,
+    `${fence}sh\n${[...usage, "", ...examples].join("\n")}\n${fence}\n`,
+    table(["option", "meaning", "default"], rows),
+  ].join("\n");
+}
+
+/** A star marks what exists per side. */
+function spelling(command: CommandName, option: Option): string {
+  const short = option.short ? `, \`-${option.short}\`` : "";
+  const value = option.value ? ` ${option.value}` : "";
+  return `\`--${option.name}${value}\`${short}${hasSides(command, option) ? " \\*" : ""}`;
+}
+
+function without(option: Option): string {
+  return option.default === undefined ? (option.otherwise ?? (option.value ? "none" : "off")) : `\`${option.default}\``;
+}
+
+function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const line = (cells: readonly string[]) => `| ${cells.map((cell) => cell.replaceAll("|", "\\|")).join(" | ")} |`;
+  return `${[line(head), line(head.map(() => "---")), ...rows.map(line)].join("\n")}\n`;
+}
+
+if (import.meta.main) await Bun.write(referencePath, reference());
