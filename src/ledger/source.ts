@@ -59,12 +59,16 @@ export class Source implements Disposable {
   /** All bytes from where the descriptor stands. Each chunk is valid until the next one is asked for. */
   async *chunks(signal: AbortSignal): AsyncGenerator<Uint8Array> {
     const buffer = new Uint8Array(chunk_bytes);
-    for (let position = 0; ;) {
-      const length = await this.#read(buffer, this.seekable ? position : null, signal);
-      if (length === 0) return;
-      position += length;
-      yield buffer.subarray(0, length);
+    let filled = 0;
+    // A pipe gives little at a time, and a terminal may only once say that it ended.
+    for (let position = 0, length = -1; length !== 0; position += length, filled += length) {
+      if (filled === buffer.length) {
+        yield buffer;
+        filled = 0;
+      }
+      length = await this.#read(buffer.subarray(filled), this.seekable ? position : null, signal);
     }
+    if (filled > 0) yield buffer.subarray(0, filled);
   }
 
   /** Throws if the file has another size, time or identity than when it was opened. Says nothing about streams. */
