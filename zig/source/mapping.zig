@@ -41,7 +41,7 @@ pub const Mapping = struct {
             const size: usize = @intCast(file.size);
             out.* = .{ .path = file.path, .begin = at, .first = at + file.start, .end = at + size, .first_line = file.line };
             if (size != 0) {
-                const mapped = std.c.mmap(range.ptr + at, size, .{ .READ = true }, .{ .TYPE = .SHARED, .FIXED = true }, file.fd, 0);
+                const mapped = std.c.mmap(@ptrCast(@alignCast(@constCast(range.ptr + at))), size, .{ .READ = true }, .{ .TYPE = .SHARED, .FIXED = true }, file.fd, 0);
                 if (mapped == std.c.MAP_FAILED) return error.CannotMap;
             }
             at += std.mem.alignForward(usize, size, page) + page;

@@ -1,0 +1,489 @@
+//! Reads the records of a CSV ledger in chunks, in parallel: the only code that turns bytes into rows. Produces
+//! batches of (Ref, key hash); plans consume them and know nothing of CSV.
+//!
+//! A chunk owns the records that start in its byte range. Where a chunk's first record starts is known only when the
+//! chunk before it has been read, since a line end may lie inside quotes; parity of quotes does not tell, because a quote
+//! inside an unquoted field is data. So a chunk without quotes hands its end on at once, and a chunk with quotes is read
+//! from a guess (behind its first LF) while the one before is still being read; a wrong guess is read again. Nothing
+//! leaves a chunk before its start is proved.
+const std = @import("std");
+const record = @import("record.zig");
+const masks = @import("../kernel/masks.zig");
+const hash = @import("../index/hash.zig");
+const ledger_module = @import("ledger.zig");
+const Control = @import("../control.zig").Control;
+const Ledger = ledger_module.Ledger;
+const Ref = ledger_module.Ref;
+
+/// Bytes read per step: their masks stay in the first-level cache.
+const tile_bytes = 8192;
+const tile_blocks = tile_bytes / 64;
+/// How far behind a chunk a guessed start may lead before the guess is given up.
+const guess_overrun_bytes = 64 * 1024;
+/// A line checkpoint is kept about this often, for finding a row's line without counting from the file's start.
+const checkpoint_bytes = 8192;
+
+const Checkpoint = struct { at: u64, lines: u64 };
+
+/// A byte range of one file, and what was found in it.
+pub const Chunk = struct {
+    file: u32,
+    begin: u64,
+    limit: u64,
+    /// Where the first record that starts at `begin` or later starts; `unknown` until the chunk before has been read.
+    first: std.atomic.Value(u64) = .init(unknown),
+    lines: u64 = 0,
+    checkpoints: []const Checkpoint = &.{},
+
+    const unknown = std.math.maxInt(u64);
+};
+
+/// Cuts the files of `ledger` into chunks of about `chunk_bytes`.
+pub fn planChunks(gpa: std.mem.Allocator, ledger: *const Ledger, chunk_bytes: u64) ![]Chunk {
+    var chunks: std.ArrayList(Chunk) = .empty;
+    errdefer chunks.deinit(gpa);
+    for (ledger.mapping.files, 0..) |file, index| {
+        var at = file.first;
+        while (at < file.end) {
+            const limit = if (file.end - at < chunk_bytes + chunk_bytes / 2) file.end else at + chunk_bytes;
+            try chunks.append(gpa, .{ .file = @intCast(index), .begin = at, .limit = limit });
+            if (at == file.first) chunks.items[chunks.items.len - 1].first = .init(at);
+            at = limit;
+        }
+    }
+    return chunks.toOwnedSlice(gpa);
+}
+
+/// What one chunk's records came to. Rows hold every well-formed record with a key.
+pub const Output = struct {
+    refs: std.ArrayList(Ref) = .empty,
+    hashes: std.ArrayList(u64) = .empty,
+    missing_keys: std.ArrayList(u64) = .empty,
+    faults: std.ArrayList(u64) = .empty,
+    checkpoints: std.ArrayList(Checkpoint) = .empty,
+    ignored: u64 = 0,
+    lines: u64 = 0,
+    /// Where the first record behind the chunk starts.
+    next: u64 = 0,
+    /// A quote that never closes was met: nothing behind it can be trusted.
+    unterminated: bool = false,
+
+    pub fn deinit(output: *Output, gpa: std.mem.Allocator) void {
+        inline for (.{ "refs", "hashes", "missing_keys", "faults", "checkpoints" }) |name| @field(output, name).deinit(gpa);
+    }
+
+    fn clear(output: *Output) void {
+        inline for (.{ "refs", "hashes", "missing_keys", "faults", "checkpoints" }) |name| @field(output, name).clearRetainingCapacity();
+        output.ignored = 0;
+        output.lines = 0;
+        output.unterminated = false;
+    }
+};
+
+pub const Error = error{ OutOfMemory, Cancelled };
+
+/// One worker's reader over one ledger. Not shared between threads.
+pub const Scanner = struct {
+    gpa: std.mem.Allocator,
+    ledger: *const Ledger,
+    control: *Control,
+    seed: u64,
+    hash_mask: u64,
+    /// One key column read as it stands: its place; null for composite, trimmed and folded keys.
+    simple_key: ?u32,
+    output: Output = .{},
+    fields: []record.Field,
+    scratch: ledger_module.Scratch,
+    tile: Tile = undefined,
+
+    pub fn init(gpa: std.mem.Allocator, ledger: *const Ledger, control: *Control, seed: u64, hash_bits: u8) Error!Scanner {
+        return .{
+            .gpa = gpa,
+            .ledger = ledger,
+            .control = control,
+            .seed = seed,
+            .hash_mask = if (hash_bits == 0) 0 else ~@as(u64, 0) << @intCast(64 - hash_bits),
+            .simple_key = if (ledger.key.len == 1 and ledger.isVerbatim()) ledger.key[0] else null,
+            .fields = try gpa.alloc(record.Field, ledger.width),
+            .scratch = .init(gpa),
+        };
+    }
+
+    pub fn deinit(scanner: *Scanner) void {
+        scanner.output.deinit(scanner.gpa);
+        scanner.gpa.free(scanner.fields);
+        scanner.scratch.deinit();
+    }
+
+    /// Reads chunk `index`; the result is in `scanner.output` until the next call. Chunks must be taken in order (by
+    /// any worker), since each waits for the one before it.
+    pub fn read(scanner: *Scanner, chunks: []Chunk, index: usize) Error!*const Output {
+        const chunk = &chunks[index];
+        const end = scanner.ledger.mapping.files[chunk.file].end;
+        scanner.output.clear();
+        if (scanner.plainEnd(chunk, end)) |plain_end| {
+            const first = try scanner.await(chunk);
+            hand(chunks, index, if (first < chunk.limit) plain_end else first);
+            scanner.output.next = first;
+            if (first < chunk.limit) try scanner.readPlain(first, plain_end, end);
+        } else {
+            try scanner.readQuoted(chunks, index, end);
+        }
+        try scanner.keepLines(chunk);
+        return &scanner.output;
+    }
+
+    /// Behind the last record of a chunk without any quote; null if there is one.
+    fn plainEnd(scanner: *const Scanner, chunk: *const Chunk, end: u64) ?u64 {
+        const bytes = scanner.ledger.mapping.base;
+        const line_end = std.mem.findScalarPos(u8, bytes[0..end], chunk.limit - 1, '\n');
+        const plain_end = if (line_end) |at| at + 1 else end;
+        const quote = scanner.ledger.dialect.quote orelse return plain_end;
+        return if (std.mem.findScalar(u8, bytes[chunk.begin..plain_end], quote) == null) plain_end else null;
+    }
+
+    /// Waits until the chunk before has handed on where this one's first record starts.
+    fn await(scanner: *Scanner, chunk: *const Chunk) Error!u64 {
+        while (true) {
+            const first = chunk.first.load(.acquire);
+            if (first != Chunk.unknown) return first;
+            if (scanner.control.isCancelled()) return error.Cancelled;
+            std.Thread.yield() catch {};
+        }
+    }
+
+    fn hand(chunks: []Chunk, index: usize, next: u64) void {
+        if (index + 1 < chunks.len and chunks[index + 1].file == chunks[index].file) chunks[index + 1].first.store(next, .release);
+    }
+
+    fn readQuoted(scanner: *Scanner, chunks: []Chunk, index: usize, end: u64) Error!void {
+        const chunk = &chunks[index];
+        const known = chunk.first.load(.acquire);
+        const guess = if (known != Chunk.unknown) known else scanner.guessStart(chunk);
+        const guessed = guess != null and try scanner.readRecords(guess.?, chunk.limit, end, known == Chunk.unknown);
+        const first = try scanner.await(chunk);
+        if (!guessed or first != guess.?) {
+            scanner.output.clear();
+            const complete = try scanner.readRecords(first, chunk.limit, end, false);
+            std.debug.assert(complete);
+        }
+        hand(chunks, index, scanner.output.next);
+    }
+
+    fn guessStart(scanner: *const Scanner, chunk: *const Chunk) ?u64 {
+        const at = std.mem.findScalarPos(u8, scanner.ledger.mapping.base[0..chunk.limit], chunk.begin - 1, '\n') orelse return null;
+        return if (at + 1 < chunk.limit) at + 1 else null;
+    }
+
+    /// Whole records without any quote between `first` and `behind`.
+    fn readPlain(scanner: *Scanner, first: u64, behind: u64, end: u64) Error!void {
+        var at = first;
+        while (at < behind) {
+            if (scanner.control.isCancelled()) return error.Cancelled;
+            const len: usize = @intCast(@min(tile_bytes, behind - at));
+            scanner.tile.loadPlain(scanner.base(at), len, scanner.ledger.dialect.delimiter, at + len == end);
+            const next = try scanner.rowsOfTile(at, behind, end, .plain);
+            try scanner.passed(at, scanner.tile.linesBefore(@intCast(next - at)));
+            at = if (next == at) try scanner.longRecord(at) else next;
+        }
+        scanner.output.next = at;
+    }
+
+    /// Records that start between `first` and `limit`. False if a guessed start led too far: nothing is known then.
+    fn readRecords(scanner: *Scanner, first: u64, limit: u64, end: u64, guessed: bool) Error!bool {
+        const dialect = scanner.ledger.dialect;
+        var at = first;
+        while (at < limit and !scanner.output.unterminated) {
+            if (scanner.control.isCancelled()) return error.Cancelled;
+            const len: usize = @intCast(@min(tile_bytes, end - at));
+            const well_formed = scanner.tile.loadQuoted(scanner.base(at), len, dialect.delimiter, dialect.quote.?, at + len == end);
+            const next = if (well_formed)
+                try scanner.rowsOfTile(at, limit, end, .quoted)
+            else
+                try scanner.slowRecords(at, @min(at + len, limit), if (guessed) limit + guess_overrun_bytes else end) orelse return false;
+            try scanner.passed(at, if (next - at <= len) scanner.tile.linesBefore(@intCast(next - at)) else scanner.countLines(at, next));
+            if (next == at) {
+                if (guessed and !scanner.endsBefore(at, limit + guess_overrun_bytes, end)) return false;
+                at = try scanner.longRecord(at);
+            } else at = next;
+        }
+        scanner.output.next = at;
+        return true;
+    }
+
+    fn base(scanner: *const Scanner, at: u64) [*]const u8 {
+        return scanner.ledger.mapping.base + at;
+    }
+
+    /// The rows that are whole in the loaded tile, which starts at `at`. Returns where the first unread record starts.
+    fn rowsOfTile(scanner: *Scanner, at: u64, limit: u64, end: u64, comptime form: Form) Error!u64 {
+        const tile = &scanner.tile;
+        const ledger = scanner.ledger;
+        const bytes = scanner.base(at);
+        const delimiters: u32 = ledger.width - 1;
+        try scanner.reserve(tile.len + 1);
+
+        var start: u32 = 0;
+        var rank_start: u32 = 0;
+        var rank_block: u32 = 0;
+        for (0..tile.blocks) |block| {
+            var ends = tile.line_ends[block];
+            const separators = tile.delimiters[block];
+            while (ends != 0) : (ends &= ends - 1) {
+                if (form == .quoted) if (at + start >= limit) return at + start;
+                const bit: u32 = @ctz(ends);
+                const line_end: u32 = @as(u32, @intCast(block)) * 64 + bit;
+                const rank_end = rank_block + @popCount(separators & masks.firstBits(bit));
+                const crlf = line_end > start and bytes[line_end - 1] == '\r' and bytes[line_end] == '\n';
+                const content_end = line_end - @intFromBool(crlf);
+                const usual = rank_end - rank_start == delimiters and content_end != start and
+                    (delimiters != 0 or bytes[start] > ' ') and
+                    (!tile.any_suspicious or !tile.suspiciousBetween(start, line_end)) and
+                    (!ledger.trailing or bytes[content_end - 1] == ledger.dialect.delimiter);
+                if (!usual or !try scanner.pushUsual(at, start, content_end, form)) {
+                    _ = try scanner.slowRecord(at + start);
+                    try scanner.reserve(tile.len + 1);
+                }
+                start = line_end + 1;
+                rank_start = rank_end;
+            }
+            rank_block += @popCount(separators);
+        }
+        return @min(at + start, end);
+    }
+
+    /// Pushes a well-formed row of the tile; false when the general way is needed.
+    inline fn pushUsual(scanner: *Scanner, at: u64, start: u32, end: u32, comptime form: Form) Error!bool {
+        const column = scanner.simple_key orelse return scanner.pushGeneral(Ref.of(at + start, end - start));
+        const tile = &scanner.tile;
+        const bytes = scanner.base(at);
+        var first = start;
+        for (0..column) |_| first = tile.delimiterFrom(first) + 1;
+        var behind = if (column + 1 == scanner.ledger.width) end else tile.delimiterFrom(first);
+        if (form == .quoted and bytes[first] == scanner.ledger.dialect.quote.?) {
+            if (tile.quotesBetween(first, behind) != 2) return false;
+            first += 1;
+            behind -= 1;
+        }
+        if (first >= behind) return false;
+        scanner.push(Ref.of(at + start, end - start), hash.ofBytes(scanner.seed, bytes + first, behind - first));
+        return true;
+    }
+
+    /// The same for composite, trimmed and folded keys.
+    fn pushGeneral(scanner: *Scanner, ref: Ref) Error!bool {
+        scanner.ledger.split(ref, scanner.fields);
+        const key_hash = try scanner.generalHash(ref) orelse return false;
+        scanner.push(ref, key_hash);
+        return true;
+    }
+
+    fn reserve(scanner: *Scanner, rows: usize) Error!void {
+        try scanner.output.refs.ensureUnusedCapacity(scanner.gpa, rows);
+        try scanner.output.hashes.ensureUnusedCapacity(scanner.gpa, rows);
+    }
+
+    inline fn push(scanner: *Scanner, ref: Ref, key_hash: u64) void {
+        scanner.output.refs.appendAssumeCapacity(ref);
+        scanner.output.hashes.appendAssumeCapacity(key_hash & scanner.hash_mask);
+    }
+
+    /// Records one by one from `at` until one starts at `until` or later. Null if one would not end before `cut`.
+    fn slowRecords(scanner: *Scanner, at: u64, until: u64, cut: u64) Error!?u64 {
+        const end = scanner.ledger.mapping.files[scanner.ledger.mapping.fileOf(at)].end;
+        var next = at;
+        while (next < until and !scanner.output.unterminated) {
+            if (cut < end and !scanner.endsBefore(next, cut, end)) return null;
+            next = try scanner.slowRecord(next);
+        }
+        return next;
+    }
+
+    /// Whether the record at `at` is over before `cut`: a guess must not read a whole file as one record.
+    fn endsBefore(scanner: *Scanner, at: u64, cut: u64, end: u64) bool {
+        if (cut >= end) return true;
+        const whole = record.parse(scanner.ledger.mapping.base, at, cut, scanner.ledger.dialect, &.{});
+        return whole.problem != .unterminated and whole.next < cut;
+    }
+
+    fn longRecord(scanner: *Scanner, at: u64) Error!u64 {
+        const next = try scanner.slowRecord(at);
+        try scanner.passed(at, scanner.countLines(at, next));
+        return next;
+    }
+
+    /// The general way: one record through the grammar and every check. Returns where the next one starts.
+    fn slowRecord(scanner: *Scanner, at: u64) Error!u64 {
+        const examined = scanner.ledger.examine(at, scanner.fields);
+        const output = &scanner.output;
+        if (examined.record.blank) {
+            output.ignored += 1;
+        } else if (examined.fault) |fault| {
+            try output.faults.append(scanner.gpa, at);
+            output.unterminated = fault.kind == .unterminated;
+        } else {
+            const ref = Ref.of(at, examined.record.end - at);
+            if (try scanner.generalHash(ref)) |key_hash| {
+                try scanner.reserve(1);
+                scanner.push(ref, key_hash);
+            } else try output.missing_keys.append(scanner.gpa, at);
+        }
+        return examined.record.next;
+    }
+
+    /// The hash of a key of any form; null if all its parts are empty.
+    fn generalHash(scanner: *Scanner, ref: Ref) Error!?u64 {
+        scanner.scratch.reset();
+        var whole: u64 = scanner.seed;
+        var any = false;
+        for (scanner.ledger.key) |column| {
+            const field = scanner.fields[column];
+            const bytes = try scanner.ledger.value(ref, field, &scanner.scratch);
+            any = any or bytes.len != 0;
+            const part = hash.ofBytes(scanner.seed, bytes.ptr, bytes.len);
+            whole = if (scanner.ledger.key.len == 1) part else hash.combine(whole, part);
+        }
+        return if (any) whole else null;
+    }
+
+    fn countLines(scanner: *const Scanner, from: u64, to: u64) u64 {
+        return std.mem.countScalar(u8, scanner.base(from)[0..@intCast(to - from)], '\n');
+    }
+
+    /// Adds the line ends read since `from` and keeps a checkpoint there now and then.
+    fn passed(scanner: *Scanner, from: u64, lines: u64) Error!void {
+        const output = &scanner.output;
+        const kept = output.checkpoints.items;
+        if (kept.len == 0 or from - kept[kept.len - 1].at >= checkpoint_bytes)
+            try output.checkpoints.append(scanner.gpa, .{ .at = from, .lines = output.lines });
+        output.lines += lines;
+    }
+
+    fn keepLines(scanner: *Scanner, chunk: *Chunk) Error!void {
+        chunk.lines = scanner.output.lines;
+        chunk.checkpoints = try scanner.gpa.dupe(Checkpoint, scanner.output.checkpoints.items);
+    }
+};
+
+const Form = enum { plain, quoted };
+
+/// Where separators, line ends and quotes lie in up to 8 KiB that start at a record's start.
+const Tile = struct {
+    len: usize,
+    blocks: usize,
+    any_suspicious: bool,
+    /// Every LF, inside quotes or not.
+    physical_line_ends: [tile_blocks + 2]u64,
+    line_ends: [tile_blocks + 2]u64,
+    delimiters: [tile_blocks + 2]u64,
+    quotes: [tile_blocks + 2]u64,
+    suspicious: [tile_blocks + 2]u64,
+
+    fn loadPlain(tile: *Tile, bytes: [*]const u8, len: usize, delimiter: u8, at_file_end: bool) void {
+        tile.start(len);
+        var suspicious: u64 = 0;
+        for (0..(len + 63) / 64) |i| {
+            const block = masks.load(bytes + i * 64);
+            const inside = masks.firstBits(len - i * 64);
+            tile.physical_line_ends[i] = masks.equal(block, '\n') & inside;
+            tile.line_ends[i] = tile.physical_line_ends[i];
+            tile.delimiters[i] = masks.equal(block, delimiter) & inside;
+            tile.suspicious[i] = masks.suspicious(block) & inside;
+            suspicious |= tile.suspicious[i];
+        }
+        tile.any_suspicious = suspicious != 0;
+        if (at_file_end) tile.endLastLine(bytes);
+    }
+
+    /// Masks with everything inside quotes left out. False where the text is not plainly well-formed: then the
+    /// grammar has to read it.
+    fn loadQuoted(tile: *Tile, bytes: [*]const u8, len: usize, delimiter: u8, quote: u8, at_file_end: bool) bool {
+        tile.loadPlain(bytes, len, delimiter, at_file_end);
+        var inside_before: u64 = 0;
+        var separator_before: u64 = 1;
+        var closing_before: u64 = 0;
+        for (0..tile.blocks) |i| {
+            const block = masks.load(bytes + i * 64);
+            const within = if (i * 64 < len) masks.firstBits(len - i * 64) else 0;
+            const quotes = masks.equal(block, quote) & within;
+            const inside = masks.prefixXor(quotes) ^ inside_before;
+            const opening = quotes & inside;
+            const closing = quotes & ~inside;
+            const raw_line_ends = tile.line_ends[i];
+            const separators = (tile.delimiters[i] | raw_line_ends) & ~inside;
+            const after_closing = closing << 1 | closing_before;
+            const before_line_end = raw_line_ends >> 1 | tile.line_ends[i + 1] << 63;
+            const crlf = masks.equal(block, '\r') & before_line_end & within;
+            const may_open = separators << 1 | separator_before | after_closing;
+            if (opening & ~may_open != 0) return false;
+            if (after_closing & tile.covered(i, at_file_end) & ~(separators | opening | crlf) != 0) return false;
+            tile.quotes[i] = quotes;
+            tile.line_ends[i] = raw_line_ends & ~inside;
+            tile.delimiters[i] &= ~inside;
+            inside_before = @as(u64, 0) -% (inside >> 63);
+            separator_before = separators >> 63;
+            closing_before = closing >> 63;
+        }
+        return true;
+    }
+
+    fn start(tile: *Tile, len: usize) void {
+        tile.len = len;
+        tile.blocks = (len + 63) / 64;
+        for ([_]usize{ tile.blocks, tile.blocks + 1 }) |i| {
+            tile.physical_line_ends[i] = 0;
+            tile.line_ends[i] = 0;
+            tile.delimiters[i] = 0;
+            tile.quotes[i] = 0;
+            tile.suspicious[i] = 0;
+        }
+    }
+
+    /// The end of the file ends its last record as a line end would.
+    fn endLastLine(tile: *Tile, bytes: [*]const u8) void {
+        if (bytes[tile.len - 1] == '\n') return;
+        tile.line_ends[tile.len / 64] |= @as(u64, 1) << @intCast(tile.len % 64);
+        tile.blocks = tile.len / 64 + 1;
+    }
+
+    /// The bits of block `i` that can be judged: those of the tile's bytes but for the last one, whose CR may belong to
+    /// an LF behind the tile, and the end of the file.
+    fn covered(tile: *const Tile, i: usize, at_file_end: bool) u64 {
+        const judged = tile.len - @intFromBool(!at_file_end);
+        return (if (i * 64 < judged) masks.firstBits(judged - i * 64) else 0) | tile.line_ends[i];
+    }
+
+    /// The first delimiter at `from` or behind; the caller knows that there is one.
+    inline fn delimiterFrom(tile: *const Tile, from: u32) u32 {
+        var block = from / 64;
+        const shift: u6 = @intCast(from % 64);
+        const window = tile.delimiters[block] >> shift | tile.delimiters[block + 1] << 1 << (63 - shift);
+        if (window != 0) return from + @ctz(window);
+        block += 1;
+        while (tile.delimiters[block] == 0) block += 1;
+        return block * 64 + @ctz(tile.delimiters[block]);
+    }
+
+    fn linesBefore(tile: *const Tile, behind: u32) u64 {
+        return count(&tile.physical_line_ends, 0, behind);
+    }
+
+    fn quotesBetween(tile: *const Tile, from: u32, behind: u32) u32 {
+        return count(&tile.quotes, from, behind);
+    }
+
+    fn suspiciousBetween(tile: *const Tile, from: u32, behind: u32) bool {
+        return count(&tile.suspicious, from, behind) != 0;
+    }
+
+    inline fn count(words: []const u64, from: u32, behind: u32) u32 {
+        var total: u32 = 0;
+        var block = from / 64;
+        while (block * 64 < behind) : (block += 1) {
+            var word = words[block] & masks.firstBits(behind - block * 64);
+            if (block * 64 < from) word &= ~masks.firstBits(from - block * 64);
+            total += @popCount(word);
+        }
+        return total;
+    }
+};

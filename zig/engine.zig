@@ -1,0 +1,74 @@
+//! Root of one engine object: the whole per-row engine compiled for one CPU level. root.zig calls `run` on a thread of
+//! the job; nothing here prints, exits or panics on input.
+const std = @import("std");
+const abi = @import("abi.zig");
+const job = @import("job.zig");
+const sample = @import("csv/sample.zig");
+const generate = @import("generate.zig");
+const Control = @import("control.zig").Control;
+
+pub const std_options: std.Options = .{ .signal_stack_size = null, .networking = false };
+pub const panic = std.debug.FullPanic(struct {
+    fn call(message: []const u8, _: ?usize) noreturn {
+        _ = std.c.write(2, "recon: internal error: ", 23);
+        _ = std.c.write(2, message.ptr, message.len);
+        _ = std.c.write(2, "\n", 1);
+        std.c._exit(2);
+    }
+}.call);
+
+const gpa = std.heap.c_allocator;
+
+comptime {
+    @export(&run, .{ .name = "recon_engine_run_" ++ @tagName(@import("level.zig").level), .visibility = .hidden });
+}
+
+/// Reads the JobSpec of `control` and leaves a result document there, or none when memory ran out.
+fn run(control: *Control) callconv(.c) void {
+    var arena_state: std.heap.ArenaAllocator = .init(gpa);
+    defer arena_state.deinit();
+    finish(arena_state.allocator(), control) catch {};
+}
+
+fn finish(arena: std.mem.Allocator, control: *Control) error{ OutOfMemory, WriteFailed }!void {
+    const spec = std.json.parseFromSliceLeaky(abi.JobSpec, arena, control.spec[0..control.spec_len], .{ .allocate = .alloc_if_needed }) catch |problem|
+        return publish(control, try failed(abi.RunResult, arena, problem));
+    switch (spec) {
+        .run => |s| try publish(control, job.run(gpa, arena, s, control) catch |problem| try failed(abi.RunResult, arena, problem)),
+        .sample => |s| try publish(control, sample.run(arena, s, control) catch |problem| try failed(abi.SampleResult, arena, problem)),
+        .generate => |s| try publish(control, generate.run(gpa, arena, s, control) catch |problem| try failed(abi.GenerateResult, arena, problem)),
+    }
+}
+
+fn failed(comptime Result: type, arena: std.mem.Allocator, problem: anyerror) error{OutOfMemory}!Result {
+    if (problem == error.Cancelled) return .{ .outcome = .cancelled };
+    const items = try arena.alloc(abi.ErrorItem, 1);
+    items[0] = .{ .path = "", .code = codeOf(problem), .message = switch (problem) {
+        error.OutOfMemory => "out of memory",
+        error.Vanished => "the file changed while it was read",
+        error.TooManyColumns => "more than 1,048,576 columns",
+        error.CannotMap => "the file cannot be mapped into memory",
+        else => try std.fmt.allocPrint(arena, "unexpected failure in the engine ({t})", .{problem}),
+    } };
+    return .{ .outcome = .failed, .errors = items };
+}
+
+fn codeOf(problem: anyerror) []const u8 {
+    return switch (problem) {
+        error.OutOfMemory => "memory",
+        error.Vanished => "changed",
+        error.TooManyColumns => "columns",
+        error.CannotMap => "unreadable",
+        else => "internal",
+    };
+}
+
+fn publish(control: *Control, result: anytype) error{ OutOfMemory, WriteFailed }!void {
+    var text: std.Io.Writer.Allocating = .init(gpa);
+    errdefer text.deinit();
+    try std.json.Stringify.value(result, .{}, &text.writer);
+    var list = text.toArrayList();
+    const owned = try list.toOwnedSlice(gpa);
+    control.result = owned.ptr;
+    control.result_len = owned.len;
+}

@@ -1,0 +1,526 @@
+//! One reconciliation from specification to result: threads, phases, progress, cancel. Plans, pairing and output are
+//! called from here and know nothing of each other.
+const std = @import("std");
+const abi = @import("abi.zig");
+const build_level = @import("level.zig").level;
+const parallel = @import("parallel.zig");
+const clock = @import("clock.zig");
+const scan = @import("csv/scan.zig");
+const faults = @import("csv/faults.zig");
+const ledger_module = @import("csv/ledger.zig");
+const partition = @import("index/partition.zig");
+const compare = @import("match/compare.zig");
+const findings_module = @import("match/findings.zig");
+const hash_join = @import("match/hash_join.zig");
+const hints = @import("match/hints.zig");
+const format = @import("breaks/format.zig");
+const write = @import("breaks/write.zig");
+const lines_module = @import("breaks/lines.zig");
+const sort = @import("breaks/sort.zig");
+const OrderedWriter = @import("ordered_writer.zig").OrderedWriter;
+const Control = @import("control.zig").Control;
+const Ledger = ledger_module.Ledger;
+const Ref = ledger_module.Ref;
+const Side = ledger_module.Side;
+const Findings = findings_module.Findings;
+
+pub const max_listed_errors = 20;
+
+/// Rows of both sides per partition that keep a partition's table and rows within a second-level cache.
+const partition_rows = 8192;
+const max_partitions = 8192;
+
+pub const Error = error{ OutOfMemory, Cancelled, CannotMap, WriteFailed } || std.posix.MMapError;
+
+/// Everything in the result is owned by `arena`. Problems of the input are in the result, not errors.
+pub fn run(gpa: std.mem.Allocator, arena: std.mem.Allocator, spec: abi.RunSpec, control: *Control) Error!abi.RunResult {
+    var job: Job = .{ .gpa = gpa, .arena = arena, .spec = spec, .control = control };
+    defer job.deinit();
+    return job.run();
+}
+
+/// One side while it is scanned.
+const SideState = struct {
+    ledger: Ledger,
+    chunks: []scan.Chunk,
+    ignored: u64 = 0,
+    rows: u64 = 0,
+    faults: std.ArrayList(u64) = .empty,
+    missing_keys: std.ArrayList(u64) = .empty,
+    lines: ?lines_module.Lines = null,
+};
+
+/// What one worker wrote during the scan.
+const WorkerState = struct {
+    partitions: [2]partition.Partitions,
+    faults: [2]std.ArrayList(u64) = @splat(.empty),
+    missing_keys: [2]std.ArrayList(u64) = @splat(.empty),
+    ignored: [2]u64 = @splat(0),
+    rows: [2]u64 = @splat(0),
+    findings: Findings,
+    failure: ?Error = null,
+};
+
+const Job = struct {
+    gpa: std.mem.Allocator,
+    arena: std.mem.Allocator,
+    spec: abi.RunSpec,
+    control: *Control,
+    sides: [2]?SideState = @splat(null),
+    workers: []WorkerState = &.{},
+    findings: ?Findings = null,
+    seed: u64 = 0,
+    partitions: usize = 1,
+    claims: parallel.Claims = .{ .len = 0 },
+    phases: std.ArrayList(abi.PhaseTime) = .empty,
+    phase_start_ns: u64 = 0,
+    write_errno: i32 = 0,
+
+    fn deinit(job: *Job) void {
+        if (job.findings) |*findings| findings.deinit();
+        for (job.workers) |*worker| {
+            for (&worker.partitions) |*p| p.deinit();
+            worker.findings.deinit();
+            inline for (.{ "faults", "missing_keys" }) |name| for (&@field(worker, name)) |*list| list.deinit(job.gpa);
+        }
+        for (&job.sides) |*side| if (side.*) |*s| {
+            for (s.chunks) |chunk| job.gpa.free(chunk.checkpoints);
+            s.ledger.close(job.arena);
+        };
+    }
+
+    fn run(job: *Job) Error!abi.RunResult {
+        job.phase_start_ns = clock.now();
+        try job.open();
+        try job.scanAll();
+        if (try job.inputErrors()) |refused| return refused;
+        try job.joinAll();
+        try job.gatherFindings();
+        try job.sortAll();
+        var result = try job.count();
+        if (job.spec.external != null) try job.findHints(&result);
+        job.writeAll(&result) catch |problem| return if (problem == error.WriteFailed) job.writeProblem() else problem;
+        if (job.control.vanished.load(.acquire) != 0) return job.vanished();
+        if (job.control.isCancelled()) return error.Cancelled;
+        result.phases = job.phases.items;
+        return result;
+    }
+
+    fn state(job: *Job, side: Side) *SideState {
+        return &job.sides[@intFromEnum(side)].?;
+    }
+
+    fn endPhase(job: *Job, name: []const u8) Error!void {
+        const now = clock.now();
+        try job.phases.append(job.arena, .{ .name = name, .ns = now - job.phase_start_ns });
+        job.phase_start_ns = now;
+        if (job.control.isCancelled()) return error.Cancelled;
+    }
+
+    // Opening
+
+    fn open(job: *Job) Error!void {
+        // Random, so that no file can be made whose keys all collide; results do not depend on it.
+        _ = std.c.getrandom(std.mem.asBytes(&job.seed), @sizeOf(u64), 0);
+        for ([_]Side{ .internal, .external }, [_]?abi.LedgerSpec{ job.spec.internal, job.spec.external }) |side, spec| {
+            const ledger = try Ledger.open(job.arena, side, spec orelse continue, job.spec, job.control);
+            job.sides[@intFromEnum(side)] = .{ .ledger = ledger, .chunks = &.{} };
+            const opened = job.state(side);
+            opened.chunks = try scan.planChunks(job.arena, &opened.ledger, job.spec.chunk_bytes);
+        }
+        job.partitions = job.partitionCount();
+        const workers = try job.arena.alloc(WorkerState, job.spec.threads);
+        for (workers, 0..) |*worker, i| {
+            worker.* = .{
+                .partitions = .{ try .init(job.gpa, job.partitions), try .init(job.gpa, job.partitions) },
+                .findings = try .init(job.gpa, job.spec.compare.len, job.spec.only_keys != null),
+            };
+            job.workers = workers[0 .. i + 1];
+        }
+    }
+
+    /// Enough that one partition of both sides fits a second-level cache; rows are estimated from the first bytes.
+    fn partitionCount(job: *Job) usize {
+        var rows: u64 = 0;
+        for (&job.sides) |*side| if (side.*) |*s| {
+            rows += estimateRows(&s.ledger);
+        };
+        return std.math.clamp(std.math.ceilPowerOfTwo(u64, rows / partition_rows + 1) catch max_partitions, 1, max_partitions);
+    }
+
+    // Scanning
+
+    fn scanAll(job: *Job) Error!void {
+        var total: u64 = 0;
+        var chunks: usize = 0;
+        for (&job.sides) |*side| if (side.*) |*s| {
+            chunks += s.chunks.len;
+            for (s.ledger.mapping.files) |file| total += file.end - file.begin;
+        };
+        job.control.enter(.scan, total);
+        job.claims = .{ .len = chunks };
+        parallel.run(job.spec.threads, job, scanWorker);
+        try job.workerFailure();
+        for (job.workers) |*worker| for (0..2) |i| {
+            const side = if (job.sides[i]) |*s| s else continue;
+            side.ignored += worker.ignored[i];
+            side.rows += worker.rows[i];
+            try side.faults.appendSlice(job.arena, worker.faults[i].items);
+            try side.missing_keys.appendSlice(job.arena, worker.missing_keys[i].items);
+        };
+        for (&job.sides) |*side| if (side.*) |*s| {
+            s.lines = try .init(job.arena, &s.ledger.mapping, s.chunks);
+            std.mem.sort(u64, s.faults.items, {}, std.sort.asc(u64));
+        };
+        try job.endPhase("scan");
+    }
+
+    fn scanWorker(job: *Job, index: u32) void {
+        const worker = &job.workers[index];
+        job.scanChunks(worker) catch |problem| job.stop(worker, problem);
+    }
+
+    fn stop(job: *Job, worker: *WorkerState, problem: Error) void {
+        worker.failure = problem;
+        // The others wait for chunks that this worker will never finish.
+        job.control.cancelled.store(1, .monotonic);
+    }
+
+    fn workerFailure(job: *Job) Error!void {
+        for (job.workers) |*worker| if (worker.failure) |failure| if (failure != error.Cancelled) return failure;
+        for (job.workers) |*worker| if (worker.failure) |failure| return failure;
+    }
+
+    fn scanChunks(job: *Job, worker: *WorkerState) Error!void {
+        var scanners: [2]?scan.Scanner = @splat(null);
+        defer for (&scanners) |*scanner| if (scanner.*) |*s| s.deinit();
+        var filter: KeyFilter = try .init(job);
+        defer filter.deinit();
+        while (job.claims.take()) |claimed| {
+            const first_len = job.state(.internal).chunks.len;
+            const side: usize = @intFromBool(claimed >= first_len);
+            const s = &job.sides[side].?;
+            if (scanners[side] == null) scanners[side] = try .init(job.gpa, &s.ledger, job.control, job.seed, job.spec.hash_bits);
+            const index = if (side == 0) claimed else claimed - first_len;
+            const output = try scanners[side].?.read(s.chunks, index);
+            try job.take(worker, side, output, &filter);
+            job.control.advance(s.chunks[index].limit - s.chunks[index].begin);
+            _ = job.control.rows.fetchAdd(output.refs.items.len, .monotonic);
+        }
+    }
+
+    fn take(job: *Job, worker: *WorkerState, side: usize, output: *const scan.Output, filter: *KeyFilter) Error!void {
+        worker.ignored[side] += output.ignored;
+        worker.rows[side] += output.refs.items.len + output.missing_keys.items.len + output.faults.items.len;
+        try worker.faults[side].appendSlice(job.gpa, output.faults.items);
+        try worker.missing_keys[side].appendSlice(job.gpa, output.missing_keys.items);
+        if (job.spec.only_keys == null) return worker.partitions[side].append(output.hashes.items, output.refs.items);
+        for (output.hashes.items, output.refs.items) |hash, ref| {
+            if (try filter.wants(&job.sides[side].?.ledger, ref)) try worker.partitions[side].append(&.{hash}, &.{ref});
+        }
+    }
+
+    // Errors of the input
+
+    /// The failed result if there are bad rows that end the run; null if it goes on.
+    fn inputErrors(job: *Job) Error!?abi.RunResult {
+        if (job.control.vanished.load(.acquire) != 0) return try job.vanished();
+        var bad_rows: u64 = 0;
+        var fatal = job.spec.on_bad_row == .fail;
+        var items: std.ArrayList(abi.ErrorItem) = .empty;
+        for (&job.sides) |*side| if (side.*) |*s| {
+            bad_rows += s.faults.items.len;
+            const fields = try job.arena.alloc(@import("csv/record.zig").Field, s.ledger.width);
+            for (s.faults.items, 0..) |offset, i| {
+                const is_last = i + 1 == s.faults.items.len;
+                if (items.items.len >= max_listed_errors and !is_last) continue;
+                const fault = s.ledger.examine(offset, fields).fault orelse continue; // only if the file changed meanwhile
+                fatal = fatal or fault.kind == .unterminated;
+                if (items.items.len < max_listed_errors) try items.append(job.arena, try job.errorItem(s, offset, fault));
+            }
+        };
+        if (bad_rows == 0 or !fatal) return null;
+        return job.failed(items.items, bad_rows);
+    }
+
+    fn errorItem(job: *Job, side: *SideState, offset: u64, fault: ledger_module.Fault) Error!abi.ErrorItem {
+        const lines = &side.lines.?;
+        const at = fault.at orelse offset;
+        return .{
+            .code = faults.code,
+            .path = side.ledger.mapping.files[side.ledger.mapping.fileOf(offset)].path,
+            .line = lines.lineOf(at),
+            .column = if (fault.at != null) lines.columnOf(at) else 0,
+            .message = try faults.message(job.arena, &side.ledger, try job.allColumns(), fault),
+            .hint = faults.hint(fault),
+        };
+    }
+
+    fn allColumns(job: *Job) Error![]const abi.ColumnSpec {
+        return std.mem.concat(job.arena, abi.ColumnSpec, &.{ job.spec.key, job.spec.compare });
+    }
+
+    fn vanished(job: *Job) Error!abi.RunResult {
+        const items = try job.arena.alloc(abi.ErrorItem, 1);
+        items[0] = .{ .code = "changed", .path = job.spec.internal.files[0].path, .message = "a ledger changed while it was read", .hint = "run again when the file is complete" };
+        return job.failed(items, 1);
+    }
+
+    fn failed(job: *Job, items: []const abi.ErrorItem, error_count: u64) abi.RunResult {
+        return .{ .outcome = .failed, .errors = items, .error_count = error_count, .threads = job.spec.threads, .level = build_level, .phases = job.phases.items };
+    }
+
+    // Joining
+
+    fn joinAll(job: *Job) Error!void {
+        job.control.enter(.join, job.partitions);
+        job.claims = .{ .len = job.partitions };
+        parallel.run(job.spec.threads, job, joinWorker);
+        try job.workerFailure();
+        for (&job.sides, 0..) |*side, i| if (side.*) |*s| {
+            const first = &job.workers[0].findings;
+            for (s.missing_keys.items) |offset| try first.single(@enumFromInt(i), offset, .missing_key);
+            for (s.faults.items) |offset| try first.single(@enumFromInt(i), offset, .rejected);
+        };
+        try job.endPhase("join");
+    }
+
+    fn joinWorker(job: *Job, index: u32) void {
+        const worker = &job.workers[index];
+        job.joinPartitions(worker) catch |problem| job.stop(worker, problem);
+    }
+
+    fn joinPartitions(job: *Job, worker: *WorkerState) Error!void {
+        const internal = &job.state(.internal).ledger;
+        const external = if (job.sides[1]) |*s| &s.ledger else internal;
+        var comparer: compare.Comparer = try .init(job.gpa, internal, external, job.spec.compare);
+        defer comparer.deinit(job.gpa);
+        var joiner: hash_join.Joiner = .init(job.gpa, job.control, &comparer, &worker.findings, job.spec.unique);
+        defer joiner.deinit();
+        var written: [2][]partition.Partitions = undefined;
+        for (&written, 0..) |*list, side| {
+            list.* = try job.gpa.alloc(partition.Partitions, job.workers.len);
+            for (list.*, job.workers) |*out, other| out.* = other.partitions[side];
+        }
+        defer for (written) |list| job.gpa.free(list);
+        while (job.claims.take()) |index| {
+            if (job.control.isCancelled()) return error.Cancelled;
+            try joiner.join(written[0], written[1], index);
+            job.control.advance(1);
+        }
+    }
+
+    // Results
+
+    fn gatherFindings(job: *Job) Error!void {
+        job.findings = try .init(job.gpa, job.spec.compare.len, job.spec.only_keys != null);
+        for (job.workers) |*worker| {
+            try job.findings.?.merge(&worker.findings);
+            for (&worker.partitions) |*p| {
+                p.deinit();
+                p.* = try .init(job.gpa, 1);
+            }
+        }
+    }
+
+    fn sortAll(job: *Job) Error!void {
+        job.control.enter(.sort, 1);
+        const findings = &job.findings.?;
+        try sort.pairs(job.gpa, findings.mismatched.items);
+        for (&findings.singles) |*list| try sort.singles(job.gpa, list.items);
+        if (findings.matched_pairs) |*pairs| try sort.pairs(job.gpa, pairs.items);
+        try job.endPhase("sort");
+    }
+
+    fn count(job: *Job) Error!abi.RunResult {
+        const findings = &job.findings.?;
+        var result: abi.RunResult = .{
+            .outcome = .done,
+            .matched = findings.matched,
+            .plan = .hash,
+            .plan_reason = if (job.spec.plan == .merge) "the merge plan is not in this build; the result is the same" else "rows found by key hash",
+            .threads = job.spec.threads,
+            .level = build_level,
+        };
+        for ([_]*abi.SideCounts{ &result.internal, &result.external }, &job.sides, 0..) |counts, *side, i| if (side.*) |*s| {
+            counts.rows = s.rows;
+            counts.ignored = s.ignored;
+            counts.matched = findings.matched;
+            counts.mismatch = findings.mismatched.items.len;
+            counts.distinct_keys = findings.distinct_keys[i];
+            for (findings.singles[i].items) |single| switch (findings_module.Single.kind(single)) {
+                .mismatch => unreachable,
+                .missing_external, .missing_internal => counts.missing += 1,
+                .duplicate_internal, .duplicate_external => counts.duplicate += 1,
+                .missing_key => counts.missing_key += 1,
+                .rejected => counts.rejected += 1,
+            };
+            if (job.spec.external == null) counts.missing = 0;
+        };
+        result.breaks = breakCounts(&result);
+        result.columns = try job.columnCounts();
+        result.notes = try job.notes();
+        job.control.breaks.store(findings.mismatched.items.len + findings.singles[0].items.len + findings.singles[1].items.len, .monotonic);
+        return result;
+    }
+
+    fn columnCounts(job: *Job) Error![]abi.ColumnCounts {
+        const counts = try job.arena.alloc(abi.ColumnCounts, job.spec.compare.len);
+        for (counts, job.findings.?.columns) |*out, *tally| {
+            const total = try tally.sum.total(job.arena);
+            out.* = .{
+                .mismatches = tally.mismatches,
+                .numeric = tally.numeric,
+                .equal_by_value = tally.equal_by_value,
+                .sum_of_differences = try std.fmt.allocPrint(job.arena, "{f}", .{total}),
+            };
+        }
+        return counts;
+    }
+
+    fn notes(job: *Job) Error![]abi.Note {
+        if (!job.findings.?.paired_in_order) return &.{};
+        const list = try job.arena.alloc(abi.Note, 1);
+        list[0] = .{
+            .code = "large_group",
+            .message = "a key has so many different rows on both sides (more than 1,000,000 candidate pairs) that its rest was paired in sorted order: is the key the right one?",
+        };
+        return list;
+    }
+
+    fn findHints(job: *Job, result: *abi.RunResult) Error!void {
+        job.control.enter(.hints, 1);
+        result.hints = try hints.find(job.gpa, job.arena, .{
+            .internal = &job.state(.internal).ledger,
+            .external = &job.state(.external).ledger,
+            .columns = job.spec.compare,
+            .findings = &job.findings.?,
+            .seed = job.seed,
+            .control = job.control,
+        });
+        try job.endPhase("hints");
+    }
+
+    // Output
+
+    fn writeAll(job: *Job, result: *abi.RunResult) Error!void {
+        var context: format.Context = .{
+            .ledgers = @splat(null),
+            .lines = @splat(null),
+            .key = job.spec.key,
+            .compare = job.spec.compare,
+            .all_columns = try job.allColumns(),
+            .explain = job.spec.only_keys != null,
+        };
+        for (&job.sides, &context.ledgers, &context.lines) |*side, *ledger, *lines| if (side.*) |*s| {
+            ledger.* = &s.ledger;
+            lines.* = &s.lines.?;
+        };
+        job.control.enter(.write, 1);
+        if (job.spec.external != null) result.shown = try job.show(&context);
+        if (job.spec.breaks_fd >= 0) try job.writeFile(&context, job.spec.breaks_fd, switch (job.spec.breaks_format) {
+            .csv => .csv,
+            .jsonl => .jsonl,
+        });
+        if (job.spec.rejects_fd >= 0) try job.writeFile(&context, job.spec.rejects_fd, .rejects);
+        try job.endPhase("write");
+    }
+
+    fn show(job: *Job, context: *const format.Context) Error![]const []const u8 {
+        var formatter: format.Formatter = try .init(job.gpa, context);
+        defer formatter.deinit();
+        var sequence: write.Sequence = .{ .findings = &job.findings.? };
+        var shown: std.ArrayList([]const u8) = .empty;
+        while (shown.items.len < job.spec.limit) {
+            const item = sequence.next() orelse break;
+            var text: std.Io.Writer.Allocating = .init(job.arena);
+            formatter.writeJson(&text.writer, sequence.number, item) catch return error.OutOfMemory;
+            try shown.append(job.arena, text.written());
+        }
+        return shown.items;
+    }
+
+    fn writeFile(job: *Job, context: *const format.Context, fd: i32, kind: write.Output.Kind) Error!void {
+        var output: write.Output = .{
+            .gpa = job.gpa,
+            .context = context,
+            .kind = kind,
+            .writer = .{ .control = job.control, .fd = fd },
+            .sequence = .{ .findings = &job.findings.? },
+        };
+        output.write(job.spec.threads) catch |problem| {
+            job.write_errno = output.writer.errno.load(.monotonic);
+            return problem;
+        };
+    }
+
+    fn writeProblem(job: *Job) Error!abi.RunResult {
+        const reason = OrderedWriter.reason(job.write_errno);
+        const items = try job.arena.alloc(abi.ErrorItem, 1);
+        items[0] = .{ .code = reason.code, .path = "", .message = try std.fmt.allocPrint(job.arena, "cannot write the output file: {s}", .{reason.text}) };
+        return job.failed(items, 1);
+    }
+};
+
+fn breakCounts(result: *const abi.RunResult) abi.BreakCounts {
+    return .{
+        .mismatch = result.internal.mismatch,
+        .missing_external = result.internal.missing,
+        .missing_internal = result.external.missing,
+        .duplicate_internal = result.internal.duplicate,
+        .duplicate_external = result.external.duplicate,
+        .missing_key = result.internal.missing_key + result.external.missing_key,
+        .rejected = result.internal.rejected + result.external.rejected,
+    };
+}
+
+fn estimateRows(ledger: *const Ledger) u64 {
+    var rows: u64 = 0;
+    for (ledger.mapping.files) |file| {
+        const sample = @min(file.end - file.first, 64 * 1024);
+        const lines = std.mem.countScalar(u8, ledger.mapping.base[file.first..][0..sample], '\n') + 1;
+        rows += (file.end - file.first) / (sample / lines + 1) + 1;
+    }
+    return rows;
+}
+
+/// Lets only the rows of certain keys through (recon explain).
+const KeyFilter = struct {
+    gpa: std.mem.Allocator,
+    keys: []const []const []const u8,
+    fields: []@import("csv/record.zig").Field,
+    scratch: ledger_module.Scratch,
+
+    fn init(job: *Job) Error!KeyFilter {
+        var width: u32 = 0;
+        for (&job.sides) |*side| if (side.*) |*s| {
+            width = @max(width, s.ledger.width);
+        };
+        return .{
+            .gpa = job.gpa,
+            .keys = job.spec.only_keys orelse &.{},
+            .fields = try job.gpa.alloc(@import("csv/record.zig").Field, width),
+            .scratch = .init(job.gpa),
+        };
+    }
+
+    fn deinit(filter: *KeyFilter) void {
+        filter.gpa.free(filter.fields);
+        filter.scratch.deinit();
+    }
+
+    fn wants(filter: *KeyFilter, ledger: *const Ledger, ref: Ref) Error!bool {
+        filter.scratch.reset();
+        ledger.split(ref, filter.fields);
+        for (filter.keys) |key| if (try filter.has(ledger, ref, key)) return true;
+        return false;
+    }
+
+    fn has(filter: *KeyFilter, ledger: *const Ledger, ref: Ref, key: []const []const u8) Error!bool {
+        for (ledger.key, key) |column, wanted| {
+            const value = try ledger.value(ref, filter.fields[column], &filter.scratch);
+            if (!std.mem.eql(u8, value, try ledger.normalized(wanted, &filter.scratch))) return false;
+        }
+        return true;
+    }
+};

@@ -1,0 +1,122 @@
+//! What a plan found, per worker, merged at the end: breaks as small records that point back at rows, and counts.
+//! Filled by pair.zig and the plans; read by job.zig and the breaks folder.
+const std = @import("std");
+const abi = @import("../abi.zig");
+const decimal = @import("../value/decimal.zig");
+const compare = @import("compare.zig");
+const ledger_module = @import("../csv/ledger.zig");
+const Ref = ledger_module.Ref;
+const Side = ledger_module.Side;
+
+/// Two rows with one key.
+pub const Pair = struct {
+    internal: u64,
+    external: u64,
+
+    pub fn before(_: void, a: Pair, b: Pair) bool {
+        return a.internal < b.internal;
+    }
+};
+
+/// A break of one row: its offset and break type in 64 bits, so that sorting them sorts by place.
+pub const Single = struct {
+    pub fn of(at: u64, break_type: abi.BreakType) u64 {
+        return at << 4 | @intFromEnum(break_type);
+    }
+
+    pub fn offset(single: u64) u64 {
+        return single >> 4;
+    }
+
+    pub fn kind(single: u64) abi.BreakType {
+        return @enumFromInt(single & 0xf);
+    }
+};
+
+/// Of one compared column, over the mismatched pairs; `equal_by_value` over the matched ones.
+pub const ColumnTally = struct {
+    mismatches: u64 = 0,
+    numeric: u64 = 0,
+    equal_by_value: u64 = 0,
+    sum: decimal.Sum = .{},
+};
+
+pub const Findings = struct {
+    gpa: std.mem.Allocator,
+    mismatched: std.ArrayList(Pair) = .empty,
+    /// One-row breaks by side.
+    singles: [2]std.ArrayList(u64) = @splat(.empty),
+    /// Matched pairs, kept only where every pair is to be explained.
+    matched_pairs: ?std.ArrayList(Pair) = null,
+    matched: u64 = 0,
+    distinct_keys: [2]u64 = @splat(0),
+    columns: []ColumnTally,
+    /// A group had too many candidate pairs to weigh each: its rest was paired in sorted order.
+    paired_in_order: bool = false,
+
+    pub fn init(gpa: std.mem.Allocator, columns: usize, keep_matched: bool) error{OutOfMemory}!Findings {
+        const tallies = try gpa.alloc(ColumnTally, columns);
+        @memset(tallies, .{});
+        return .{ .gpa = gpa, .columns = tallies, .matched_pairs = if (keep_matched) .empty else null };
+    }
+
+    pub fn deinit(findings: *Findings) void {
+        findings.mismatched.deinit(findings.gpa);
+        for (&findings.singles) |*list| list.deinit(findings.gpa);
+        if (findings.matched_pairs) |*pairs| pairs.deinit(findings.gpa);
+        for (findings.columns) |*column| column.sum.deinit(findings.gpa);
+        findings.gpa.free(findings.columns);
+    }
+
+    pub fn single(findings: *Findings, side: Side, offset: u64, kind: abi.BreakType) error{OutOfMemory}!void {
+        try findings.singles[@intFromEnum(side)].append(findings.gpa, Single.of(offset, kind));
+    }
+
+    /// Rows of a key that the other side does not have.
+    pub fn missing(findings: *Findings, side: Side, ref: Ref) error{OutOfMemory}!void {
+        try findings.single(side, ref.offset, if (side == .internal) .missing_external else .missing_internal);
+    }
+
+    pub fn match(findings: *Findings, internal: Ref, external: Ref) error{OutOfMemory}!void {
+        findings.matched += 1;
+        if (findings.matched_pairs) |*pairs| try pairs.append(findings.gpa, .{ .internal = internal.offset, .external = external.offset });
+    }
+
+    /// Takes the pair loaded into `comparer` whose values were just compared, with `differing` columns.
+    pub fn compared(findings: *Findings, comparer: *compare.Comparer, internal: Ref, external: Ref, differing: u32) error{OutOfMemory}!void {
+        if (differing != 0) return findings.mismatch(comparer, internal, external);
+        for (findings.columns, comparer.verdicts) |*column, verdict| column.equal_by_value += @intFromBool(verdict == .equal_by_value);
+        try findings.match(internal, external);
+    }
+
+    fn mismatch(findings: *Findings, comparer: *compare.Comparer, internal: Ref, external: Ref) error{OutOfMemory}!void {
+        try findings.mismatched.append(findings.gpa, .{ .internal = internal.offset, .external = external.offset });
+        for (findings.columns, comparer.columns, comparer.verdicts) |*tally, column, verdict| {
+            if (verdict != .differs) continue;
+            tally.mismatches += 1;
+            const left = try comparer.internal.value(internal, comparer.internal_fields[column.internal], &comparer.scratch);
+            const right = try comparer.external.value(external, comparer.external_fields[column.external], &comparer.scratch);
+            var difference = try compare.differenceOf(findings.gpa, column.type, left, right) orelse continue;
+            defer difference.deinit(findings.gpa);
+            tally.numeric += 1;
+            try tally.sum.add(findings.gpa, &difference);
+        }
+    }
+
+    /// Adds all of `other`, which stays as it is.
+    pub fn merge(findings: *Findings, other: *const Findings) error{OutOfMemory}!void {
+        const gpa = findings.gpa;
+        try findings.mismatched.appendSlice(gpa, other.mismatched.items);
+        for (&findings.singles, &other.singles) |*mine, theirs| try mine.appendSlice(gpa, theirs.items);
+        if (findings.matched_pairs) |*mine| try mine.appendSlice(gpa, other.matched_pairs.?.items);
+        findings.matched += other.matched;
+        for (&findings.distinct_keys, other.distinct_keys) |*mine, theirs| mine.* += theirs;
+        findings.paired_in_order = findings.paired_in_order or other.paired_in_order;
+        for (findings.columns, other.columns) |*mine, *theirs| {
+            mine.mismatches += theirs.mismatches;
+            mine.numeric += theirs.numeric;
+            mine.equal_by_value += theirs.equal_by_value;
+            try mine.sum.merge(gpa, &theirs.sum);
+        }
+    }
+};

@@ -1,0 +1,247 @@
+//! The hash plan's second half: one partition of both sides at a time, each in an open-addressed table that fits the
+//! cache. Rows are linked by their 64-bit hash; every link is then checked by comparing key bytes, and a partition in which
+//! two different keys share a hash is done again with the bytes compared at every step.
+const std = @import("std");
+const masks = @import("../kernel/masks.zig");
+const partition = @import("../index/partition.zig");
+const compare = @import("compare.zig");
+const ledger_module = @import("../csv/ledger.zig");
+const Control = @import("../control.zig").Control;
+const Findings = @import("findings.zig").Findings;
+const Pairing = @import("pair.zig").Pairing;
+const Ref = ledger_module.Ref;
+const Side = ledger_module.Side;
+const Entry = partition.Entry;
+
+const none: u32 = std.math.maxInt(u32);
+/// How many pairs ahead rows are asked for: enough to keep memory busy, few enough to stay in the first-level cache.
+const prefetch_distance = 24;
+
+pub const Error = error{ OutOfMemory, Cancelled };
+const Attempt = Error || error{HashCollision};
+
+/// One worker's table and lists, reused from partition to partition.
+pub const Joiner = struct {
+    gpa: std.mem.Allocator,
+    control: *Control,
+    comparer: *compare.Comparer,
+    findings: *Findings,
+    pairing: Pairing,
+    /// Rows of both sides of the current partition: internal ones first.
+    entries: std.ArrayList(Entry) = .empty,
+    internal_len: usize = 0,
+    /// Index + 1 of the first row of a key, 0 for an empty slot. Length is a power of two.
+    slots: []u32 = &.{},
+    slots_capacity: usize = 0,
+    /// Per row: the next row of the same key and side; and per first row of a key: the first external row.
+    next: std.ArrayList(u32) = .empty,
+    partner: std.ArrayList(u32) = .empty,
+    refs: [2]std.ArrayList(Ref) = @splat(.empty),
+
+    pub fn init(gpa: std.mem.Allocator, control: *Control, comparer: *compare.Comparer, findings: *Findings, unique: bool) Joiner {
+        return .{
+            .gpa = gpa,
+            .control = control,
+            .comparer = comparer,
+            .findings = findings,
+            .pairing = .{ .comparer = comparer, .findings = findings, .unique = unique, .cancelled = &control.cancelled },
+        };
+    }
+
+    pub fn deinit(joiner: *Joiner) void {
+        joiner.entries.deinit(joiner.gpa);
+        joiner.gpa.free(joiner.slots.ptr[0..joiner.slots_capacity]);
+        joiner.next.deinit(joiner.gpa);
+        joiner.partner.deinit(joiner.gpa);
+        for (&joiner.refs) |*list| list.deinit(joiner.gpa);
+    }
+
+    /// Joins partition `index` of what all workers wrote.
+    pub fn join(joiner: *Joiner, internal: []const partition.Partitions, external: []const partition.Partitions, index: usize) Error!void {
+        joiner.entries.clearRetainingCapacity();
+        try joiner.gather(internal, index);
+        joiner.internal_len = joiner.entries.items.len;
+        try joiner.gather(external, index);
+        if (joiner.entries.items.len >= none) return error.OutOfMemory;
+        joiner.attempt(false) catch |problem| switch (problem) {
+            error.HashCollision => joiner.attempt(true) catch |again| switch (again) {
+                error.HashCollision => unreachable, // every link was made by comparing keys
+                else => |other| return other,
+            },
+            else => |other| return other,
+        };
+    }
+
+    fn gather(joiner: *Joiner, sides: []const partition.Partitions, index: usize) Error!void {
+        for (sides) |*side| {
+            var blocks = side.blocks(index);
+            while (blocks.next()) |entries| try joiner.entries.appendSlice(joiner.gpa, entries);
+        }
+    }
+
+    /// Links rows by hash, or with `exact` by key. Nothing is reported before every link has been checked.
+    fn attempt(joiner: *Joiner, comptime exact: bool) Attempt!void {
+        try joiner.prepare();
+        var distinct = [2]u64{ 0, 0 };
+        for (0..joiner.internal_len) |row| try joiner.linkInternal(@intCast(row), exact, &distinct);
+        for (joiner.internal_len..joiner.entries.items.len) |row| try joiner.linkExternal(@intCast(row), exact, &distinct);
+        if (!exact) try joiner.checkPairs();
+        joiner.findings.distinct_keys[0] += distinct[0];
+        joiner.findings.distinct_keys[1] += distinct[1];
+        try joiner.report();
+    }
+
+    fn prepare(joiner: *Joiner) Error!void {
+        const rows = joiner.entries.items.len;
+        const wanted = std.math.ceilPowerOfTwo(usize, @max(16, rows + rows / 2)) catch return error.OutOfMemory;
+        if (wanted > joiner.slots_capacity) {
+            joiner.gpa.free(joiner.slots.ptr[0..joiner.slots_capacity]);
+            joiner.slots = &.{};
+            joiner.slots_capacity = 0;
+            joiner.slots = try joiner.gpa.alloc(u32, wanted);
+            joiner.slots_capacity = wanted;
+        }
+        joiner.slots = joiner.slots.ptr[0..wanted];
+        @memset(joiner.slots, 0);
+        inline for (.{ &joiner.next, &joiner.partner }) |list| {
+            list.clearRetainingCapacity();
+            try list.appendNTimes(joiner.gpa, none, rows);
+        }
+    }
+
+    fn linkInternal(joiner: *Joiner, row: u32, comptime exact: bool, distinct: *[2]u64) Attempt!void {
+        const slot = try joiner.find(row, .internal, exact);
+        if (joiner.slots[slot] == 0) {
+            joiner.slots[slot] = row + 1;
+            distinct[0] += 1;
+            return;
+        }
+        const head = joiner.slots[slot] - 1;
+        if (!exact and !try joiner.comparer.sameKeyWithin(.internal, joiner.refOf(head), joiner.refOf(row))) return error.HashCollision;
+        joiner.chain(head, row);
+    }
+
+    fn linkExternal(joiner: *Joiner, row: u32, comptime exact: bool, distinct: *[2]u64) Attempt!void {
+        const slot = try joiner.find(row, .external, exact);
+        if (joiner.slots[slot] == 0) {
+            joiner.slots[slot] = row + 1;
+            distinct[1] += 1;
+            return;
+        }
+        const head = joiner.slots[slot] - 1;
+        const first = if (head < joiner.internal_len) joiner.partner.items[head] else head;
+        if (first == none) {
+            joiner.partner.items[head] = row;
+            distinct[1] += 1;
+            return;
+        }
+        if (!exact and !try joiner.comparer.sameKeyWithin(.external, joiner.refOf(first), joiner.refOf(row))) return error.HashCollision;
+        joiner.chain(first, row);
+    }
+
+    /// The slot of `row`'s key, or the empty slot where it belongs.
+    inline fn find(joiner: *Joiner, row: u32, comptime side: Side, comptime exact: bool) Error!usize {
+        const entries = joiner.entries.items;
+        const wanted = entries[row].hash;
+        var slot: usize = @intCast(wanted & (joiner.slots.len - 1));
+        while (true) : (slot = (slot + 1) & (joiner.slots.len - 1)) {
+            const head = joiner.slots[slot];
+            if (head == 0) return slot;
+            if (entries[head - 1].hash != wanted) continue;
+            if (!exact or try joiner.sameKey(head - 1, row, side)) return slot;
+        }
+    }
+
+    fn sameKey(joiner: *Joiner, head: u32, row: u32, comptime side: Side) Error!bool {
+        if (joiner.control.isCancelled()) return error.Cancelled;
+        const head_side: Side = if (head < joiner.internal_len) .internal else .external;
+        if (head_side == side) return joiner.comparer.sameKeyWithin(side, joiner.refOf(head), joiner.refOf(row));
+        joiner.comparer.load(joiner.refOf(head), joiner.refOf(row));
+        return joiner.comparer.sameKey(joiner.refOf(head), joiner.refOf(row));
+    }
+
+    /// Puts `row` behind `first`; the order within a chain does not matter.
+    fn chain(joiner: *Joiner, first: u32, row: u32) void {
+        joiner.next.items[row] = joiner.next.items[first];
+        joiner.next.items[first] = row;
+    }
+
+    fn refOf(joiner: *const Joiner, row: u32) Ref {
+        return joiner.entries.items[row].ref;
+    }
+
+    /// Compares the keys of every internal row with its external partner. Pairs whose rows are equal to the byte are
+    /// marked as settled (`next` of the partner points at itself), so that they are not read again.
+    fn checkPairs(joiner: *Joiner) Attempt!void {
+        const partners = joiner.partner.items[0..joiner.internal_len];
+        for (partners, 0..) |partner, row| {
+            if (row + prefetch_distance < partners.len) joiner.prefetchPair(@intCast(row + prefetch_distance));
+            if (partner == none) continue;
+            if (row % 1024 == 0 and joiner.control.isCancelled()) return error.Cancelled;
+            const internal = joiner.refOf(@intCast(row));
+            const external = joiner.refOf(partner);
+            const alone = joiner.next.items[row] == none and joiner.next.items[partner] == none;
+            if (joiner.comparer.identical(internal, external)) {
+                if (alone) joiner.next.items[partner] = partner;
+                continue;
+            }
+            joiner.comparer.load(internal, external);
+            if (!try joiner.comparer.sameKey(internal, external)) return error.HashCollision;
+        }
+    }
+
+    inline fn prefetchPair(joiner: *const Joiner, row: u32) void {
+        const partner = joiner.partner.items[row];
+        if (partner == none) return;
+        prefetchRow(joiner.comparer.internal.mapping.base, joiner.refOf(row));
+        prefetchRow(joiner.comparer.external.mapping.base, joiner.refOf(partner));
+    }
+
+    inline fn prefetchRow(base: [*]const u8, ref: Ref) void {
+        const row = base + ref.offset;
+        @prefetch(row, .{ .rw = .read, .locality = 3 });
+        @prefetch(row + ref.len, .{ .rw = .read, .locality = 3 });
+    }
+
+    /// Reports every key of the partition once.
+    fn report(joiner: *Joiner) Error!void {
+        const entries = joiner.entries.items;
+        for (0..joiner.internal_len) |i| {
+            const row: u32 = @intCast(i);
+            const partner = joiner.partner.items[row];
+            if (partner != none and joiner.next.items[partner] == partner) {
+                try joiner.findings.match(entries[row].ref, entries[partner].ref);
+                continue;
+            }
+            if (joiner.isHead(row)) try joiner.reportKey(row, partner);
+        }
+        for (joiner.internal_len..entries.len) |i| {
+            const row: u32 = @intCast(i);
+            const settled = joiner.next.items[row] == row;
+            if (!settled and joiner.isHead(row)) try joiner.reportKey(none, row);
+        }
+    }
+
+    /// Whether the table points at `row`: then it stands for its key.
+    fn isHead(joiner: *const Joiner, row: u32) bool {
+        const wanted = joiner.entries.items[row].hash;
+        var slot: usize = @intCast(wanted & (joiner.slots.len - 1));
+        while (joiner.slots[slot] != 0) : (slot = (slot + 1) & (joiner.slots.len - 1)) {
+            if (joiner.slots[slot] == row + 1) return true;
+        }
+        return false;
+    }
+
+    fn reportKey(joiner: *Joiner, internal: u32, external: u32) Error!void {
+        if (joiner.control.isCancelled()) return error.Cancelled;
+        const refs = &joiner.refs;
+        for (refs, [_]u32{ internal, external }) |*list, first| {
+            list.clearRetainingCapacity();
+            var row = first;
+            while (row != none) : (row = joiner.next.items[row]) try list.append(joiner.gpa, joiner.refOf(row));
+        }
+        if (refs[0].items.len != 1 or refs[1].items.len != 1) return joiner.pairing.group(refs[0].items, refs[1].items);
+        joiner.comparer.load(refs[0].items[0], refs[1].items[0]);
+        try joiner.pairing.one(refs[0].items[0], refs[1].items[0]);
+    }
+};

@@ -1,0 +1,332 @@
+//! Near misses: how many one-sided keys would match after trimming, case folding or stripping leading zeros, and
+//! whether most mismatches of a column share one factor or offset. Told, never applied.
+const std = @import("std");
+const abi = @import("../abi.zig");
+const hash = @import("../index/hash.zig");
+const record = @import("../csv/record.zig");
+const compare = @import("compare.zig");
+const decimal = @import("../value/decimal.zig");
+const ledger_module = @import("../csv/ledger.zig");
+const findings_module = @import("findings.zig");
+const Control = @import("../control.zig").Control;
+const Ledger = ledger_module.Ledger;
+const Ref = ledger_module.Ref;
+const Side = ledger_module.Side;
+const Single = findings_module.Single;
+const Decimal = decimal.Decimal;
+
+/// A column's mismatches are looked at for a common factor or offset from this many on.
+const min_shared = 3;
+
+pub const Context = struct {
+    internal: *const Ledger,
+    external: *const Ledger,
+    columns: []const abi.ColumnSpec,
+    findings: *const findings_module.Findings,
+    seed: u64,
+    control: *Control,
+};
+
+pub const Error = error{ OutOfMemory, Cancelled };
+
+const Change = enum { trim, fold_case, leading_zeros };
+
+/// Everything in the result is owned by `arena`.
+pub fn find(gpa: std.mem.Allocator, arena: std.mem.Allocator, context: Context) Error![]abi.Hint {
+    var hints: std.ArrayList(abi.Hint) = .empty;
+    var finder: Finder = try .init(gpa, context);
+    defer finder.deinit();
+    for ([_]Change{ .trim, .fold_case, .leading_zeros }) |change| {
+        const rows = try finder.rowsThatWouldJoin(change);
+        if (rows != 0) try hints.append(arena, .{
+            .code = switch (change) {
+                .trim => "trim",
+                .fold_case => "fold-case",
+                .leading_zeros => "leading-zeros",
+            },
+            .rows = rows,
+            .option = switch (change) {
+                .trim => "--trim",
+                .fold_case => "--fold-case",
+                .leading_zeros => null,
+            },
+        });
+    }
+    for (context.columns, 0..) |column, i| if (try finder.sharedDifference(arena, i)) |shared| {
+        try hints.append(arena, .{ .code = shared.code, .rows = shared.rows, .column = column.name, .value = shared.value });
+    };
+    return hints.items;
+}
+
+/// A one-sided row by the hash of its changed key.
+const Changed = struct {
+    hash: u64,
+    offset: u64,
+
+    fn before(_: void, a: Changed, b: Changed) bool {
+        return a.hash < b.hash;
+    }
+};
+
+const Finder = struct {
+    gpa: std.mem.Allocator,
+    context: Context,
+    fields: [2][]record.Field,
+    scratch: [2]ledger_module.Scratch,
+    /// Which changes could make two of the one-sided keys equal at all.
+    possible: std.EnumSet(Change),
+
+    fn init(gpa: std.mem.Allocator, context: Context) Error!Finder {
+        var finder: Finder = .{
+            .gpa = gpa,
+            .context = context,
+            .fields = .{ try gpa.alloc(record.Field, context.internal.width), try gpa.alloc(record.Field, context.external.width) },
+            .scratch = .{ .init(gpa), .init(gpa) },
+            .possible = .initEmpty(),
+        };
+        errdefer finder.deinit();
+        try finder.look();
+        return finder;
+    }
+
+    fn deinit(finder: *Finder) void {
+        for (finder.fields) |fields| finder.gpa.free(fields);
+        for (&finder.scratch) |*scratch| scratch.deinit();
+    }
+
+    fn ledger(finder: *const Finder, side: Side) *const Ledger {
+        return if (side == .internal) finder.context.internal else finder.context.external;
+    }
+
+    fn singles(finder: *const Finder, side: Side) []const u64 {
+        return finder.context.findings.singles[@intFromEnum(side)].items;
+    }
+
+    fn isOneSided(single: u64) bool {
+        return switch (Single.kind(single)) {
+            .missing_internal, .missing_external => true,
+            else => false,
+        };
+    }
+
+    /// Sees whether any key has a blank at an end, letters of both cases, or a leading zero: most ledgers have none
+    /// of these, and then nothing has to be joined again.
+    fn look(finder: *Finder) Error!void {
+        var lower = false;
+        var upper = false;
+        for ([_]Side{ .internal, .external }) |side| for (finder.singles(side)) |single| {
+            if (!isOneSided(single)) continue;
+            if (finder.context.control.isCancelled()) return error.Cancelled;
+            finder.parse(side, Single.offset(single));
+            for (finder.ledger(side).key) |column| {
+                const bytes = try finder.part(side, Single.offset(single), column);
+                if (ledger_module.trimAscii(bytes).len != bytes.len) finder.possible.insert(.trim);
+                if (withoutZeros(bytes).len != bytes.len) finder.possible.insert(.leading_zeros);
+                if (!upper or !lower) for (bytes) |byte| {
+                    lower = lower or std.ascii.isLower(byte);
+                    upper = upper or std.ascii.isUpper(byte);
+                };
+            }
+        };
+        if (lower and upper) finder.possible.insert(.fold_case);
+    }
+
+    fn parse(finder: *Finder, side: Side, offset: u64) void {
+        const l = finder.ledger(side);
+        finder.scratch[@intFromEnum(side)].reset();
+        _ = record.parse(l.mapping.base, offset, l.fileEnd(offset), l.dialect, finder.fields[@intFromEnum(side)]);
+    }
+
+    fn part(finder: *Finder, side: Side, offset: u64, column: u32) Error![]const u8 {
+        const field = finder.fields[@intFromEnum(side)][column];
+        return finder.ledger(side).value(.of(offset, 0), field, &finder.scratch[@intFromEnum(side)]);
+    }
+
+    fn changedPart(finder: *Finder, side: Side, offset: u64, column: u32, change: Change) Error![]const u8 {
+        const bytes = try finder.part(side, offset, column);
+        return switch (change) {
+            .trim => ledger_module.trimAscii(bytes),
+            .fold_case => std.ascii.lowerString(try finder.scratch[@intFromEnum(side)].take(bytes.len), bytes),
+            .leading_zeros => withoutZeros(bytes),
+        };
+    }
+
+    fn rowsThatWouldJoin(finder: *Finder, change: Change) Error!u64 {
+        if (!finder.possible.contains(change)) return 0;
+        const internal = try finder.changedKeys(.internal, change);
+        defer finder.gpa.free(internal);
+        const external = try finder.changedKeys(.external, change);
+        defer finder.gpa.free(external);
+        var rows: u64 = 0;
+        var first: usize = 0;
+        for (internal) |row| {
+            if (finder.context.control.isCancelled()) return error.Cancelled;
+            while (first < external.len and external[first].hash < row.hash) first += 1;
+            var at = first;
+            while (at < external.len and external[at].hash == row.hash) : (at += 1) {
+                if (!try finder.sameChangedKey(row.offset, external[at].offset, change)) continue;
+                rows += 1;
+                break;
+            }
+        }
+        return rows;
+    }
+
+    /// Sorted by hash; keys that are empty after the change are left out.
+    fn changedKeys(finder: *Finder, side: Side, change: Change) Error![]Changed {
+        var list: std.ArrayList(Changed) = .empty;
+        errdefer list.deinit(finder.gpa);
+        for (finder.singles(side)) |single| {
+            if (!isOneSided(single)) continue;
+            if (finder.context.control.isCancelled()) return error.Cancelled;
+            const offset = Single.offset(single);
+            finder.parse(side, offset);
+            var whole = finder.context.seed;
+            var any = false;
+            for (finder.ledger(side).key) |column| {
+                const bytes = try finder.changedPart(side, offset, column, change);
+                any = any or bytes.len != 0;
+                whole = hash.combine(whole, std.hash.Wyhash.hash(finder.context.seed, bytes));
+            }
+            if (any) try list.append(finder.gpa, .{ .hash = whole, .offset = offset });
+        }
+        std.mem.sortUnstable(Changed, list.items, {}, Changed.before);
+        return list.toOwnedSlice(finder.gpa);
+    }
+
+    fn sameChangedKey(finder: *Finder, internal: u64, external: u64, change: Change) Error!bool {
+        finder.parse(.internal, internal);
+        finder.parse(.external, external);
+        for (finder.context.internal.key, finder.context.external.key) |i, e| {
+            const left = try finder.changedPart(.internal, internal, i, change);
+            const right = try finder.changedPart(.external, external, e, change);
+            if (!std.mem.eql(u8, left, right)) return false;
+        }
+        return true;
+    }
+
+    const Shared = struct { code: []const u8, rows: u64, value: []const u8 };
+
+    /// The factor or offset that more than half of a column's mismatches share.
+    fn sharedDifference(finder: *Finder, arena: std.mem.Allocator, column: usize) Error!?Shared {
+        const pairs = finder.context.findings.mismatched.items;
+        if (pairs.len < min_shared) return null;
+        var scratch: std.heap.ArenaAllocator = .init(finder.gpa);
+        defer scratch.deinit();
+        inline for (.{ Factor, Offset }) |Relation| {
+            if (try finder.majority(Relation, arena, &scratch, column)) |shared| return shared;
+        }
+        return null;
+    }
+
+    /// Boyer and Moore's majority vote in one pass, counted in a second.
+    fn majority(finder: *Finder, comptime Relation: type, arena: std.mem.Allocator, scratch: *std.heap.ArenaAllocator, column: usize) Error!?Shared {
+        var candidate: ?Relation = null;
+        var candidate_arena: std.heap.ArenaAllocator = .init(finder.gpa);
+        defer candidate_arena.deinit();
+        var votes: u64 = 0;
+        var total: u64 = 0;
+        for ([_]bool{ true, false }) |voting| {
+            if (!voting) {
+                if (candidate == null) return null;
+                votes = 0;
+            }
+            for (finder.context.findings.mismatched.items) |pair| {
+                if (finder.context.control.isCancelled()) return error.Cancelled;
+                _ = scratch.reset(.retain_capacity);
+                const values = try finder.numbersOf(scratch.allocator(), pair, column) orelse continue;
+                if (voting) {
+                    total += 1;
+                    if (votes == 0) {
+                        _ = candidate_arena.reset(.retain_capacity);
+                        candidate = Relation.of(candidate_arena.allocator(), try finder.numbersOf(candidate_arena.allocator(), pair, column) orelse unreachable) catch |e| return e;
+                        votes = 1;
+                    } else if (try candidate.?.holds(scratch.allocator(), values)) votes += 1 else votes -= 1;
+                } else votes += @intFromBool(try candidate.?.holds(scratch.allocator(), values));
+            }
+        }
+        if (votes < min_shared or votes * 2 <= total) return null;
+        const text = try candidate.?.text(arena) orelse return null;
+        return .{ .code = Relation.code, .rows = votes, .value = text };
+    }
+
+    /// The pair's two numbers in `column`, internal first; null where the column does not differ or is not numeric.
+    fn numbersOf(finder: *Finder, allocator: std.mem.Allocator, pair: findings_module.Pair, index: usize) Error!?[2]Decimal {
+        const column = finder.context.columns[index];
+        if (column.type == .text) return null;
+        finder.parse(.internal, pair.internal);
+        finder.parse(.external, pair.external);
+        const internal = try finder.part(.internal, pair.internal, column.internal);
+        const external = try finder.part(.external, pair.external, column.external);
+        if (compare.verdictOf(column.type, internal, external) != .differs) return null;
+        const left = try Decimal.parsePlain(allocator, internal) orelse return null;
+        const right = try Decimal.parsePlain(allocator, external) orelse return null;
+        return .{ left, right };
+    }
+};
+
+/// External is a power of ten, or minus one, times internal: amounts in cents, prices in pence, signs the other way.
+const Factor = struct {
+    const code = "factor";
+    power: i32,
+    negative: bool,
+
+    const greatest_power = 6;
+
+    fn of(allocator: std.mem.Allocator, values: [2]Decimal) Error!Factor {
+        for ([_]bool{ false, true }) |negative| {
+            var power: i32 = -greatest_power;
+            while (power <= greatest_power) : (power += 1) {
+                const factor: Factor = .{ .power = power, .negative = negative };
+                if (try factor.holds(allocator, values)) return factor;
+            }
+        }
+        return .{ .power = 0, .negative = false };
+    }
+
+    fn holds(factor: Factor, allocator: std.mem.Allocator, values: [2]Decimal) Error!bool {
+        if (factor.power == 0 and !factor.negative) return false;
+        var ten = try Decimal.fromDigits(allocator, factor.negative, "1", 1, factor.power);
+        const product = try Decimal.product(allocator, &values[0], &ten);
+        const rest = try Decimal.difference(allocator, &values[1], &product);
+        return rest.isZero() and !product.isZero();
+    }
+
+    fn text(factor: Factor, arena: std.mem.Allocator) Error!?[]const u8 {
+        const number = try Decimal.fromDigits(arena, factor.negative, "1", 1, factor.power);
+        return try std.fmt.allocPrint(arena, "{f}", .{number});
+    }
+};
+
+/// External minus internal is always the same.
+const Offset = struct {
+    const code = "offset";
+    difference: Decimal,
+
+    fn of(allocator: std.mem.Allocator, values: [2]Decimal) Error!Offset {
+        return .{ .difference = try Decimal.difference(allocator, &values[1], &values[0]) };
+    }
+
+    fn holds(offset: Offset, allocator: std.mem.Allocator, values: [2]Decimal) Error!bool {
+        const difference = try Decimal.difference(allocator, &values[1], &values[0]);
+        const rest = try Decimal.difference(allocator, &difference, &offset.difference);
+        return rest.isZero();
+    }
+
+    fn text(offset: Offset, arena: std.mem.Allocator) Error!?[]const u8 {
+        return try std.fmt.allocPrint(arena, "{f}", .{offset.difference});
+    }
+};
+
+/// Leading zeros go; one digit always stays.
+fn withoutZeros(part: []const u8) []const u8 {
+    var at: usize = 0;
+    while (at + 1 < part.len and part[at] == '0' and std.ascii.isDigit(part[at + 1])) at += 1;
+    return part[at..];
+}
+
+test "leading zeros" {
+    try std.testing.expectEqualStrings("7", withoutZeros("007"));
+    try std.testing.expectEqualStrings("0", withoutZeros("000"));
+    try std.testing.expectEqualStrings("0x1F", withoutZeros("0x1F"));
+}

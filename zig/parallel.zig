@@ -1,0 +1,41 @@
+//! Runs one function on several threads. Work is claimed by the function itself from a shared counter, so the result
+//! never depends on how many threads could be started.
+const std = @import("std");
+
+/// Calls `work(context, worker)` for worker 0..threads, worker 0 on the calling thread; returns when all have.
+pub fn run(threads: u32, context: anytype, comptime work: fn (@TypeOf(context), u32) void) void {
+    std.debug.assert(threads >= 1 and threads <= max_threads);
+    var started: [max_threads]?std.Thread = @splat(null);
+    for (started[1..threads], 1..) |*thread, worker| {
+        thread.* = std.Thread.spawn(.{ .stack_size = 4 << 20 }, work, .{ context, @as(u32, @intCast(worker)) }) catch null;
+    }
+    work(context, 0);
+    for (started[1..threads]) |thread| if (thread) |t| t.join();
+}
+
+pub const max_threads = 256;
+
+/// Hands out 0..len one by one.
+pub const Claims = struct {
+    next: std.atomic.Value(usize) = .init(0),
+    len: usize,
+
+    pub fn take(claims: *Claims) ?usize {
+        const index = claims.next.fetchAdd(1, .monotonic);
+        return if (index < claims.len) index else null;
+    }
+};
+
+test "every item is handed out once" {
+    const Context = struct {
+        claims: Claims = .{ .len = 1000 },
+        sum: std.atomic.Value(usize) = .init(0),
+
+        fn work(context: *@This(), _: u32) void {
+            while (context.claims.take()) |index| _ = context.sum.fetchAdd(index, .monotonic);
+        }
+    };
+    var context: Context = .{};
+    run(7, &context, Context.work);
+    try std.testing.expectEqual(999 * 1000 / 2, context.sum.load(.monotonic));
+}
