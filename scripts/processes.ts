@@ -11,6 +11,9 @@ export function zig(): string {
   throw new Error(`there is no Zig compiler for ${process.platform}-${process.arch} in node_modules: run npm install`);
 }
 
+/** Zig keeps what it compiled of its own libraries here, so that it needs no home folder. */
+const environment = { ZIG_GLOBAL_CACHE_DIR: join(root, ".zig-cache/global"), ...process.env };
+
 export interface Output {
   exitCode: number;
   /** Standard output and standard error, in that order. */
@@ -19,7 +22,7 @@ export interface Output {
 
 /** Runs a command to its end and keeps what it prints. */
 export async function capture(command: string[]): Promise<Output> {
-  const child = Bun.spawn(command, { cwd: root, stdin: "ignore", stdout: "pipe", stderr: "pipe" });
+  const child = Bun.spawn(command, { cwd: root, env: environment, stdin: "ignore", stdout: "pipe", stderr: "pipe" });
   const [stdout, stderr] = await Promise.all([child.stdout.text(), child.stderr.text()]);
   return { exitCode: await child.exited, text: stdout + stderr };
 }
