@@ -49,7 +49,7 @@ test(".env and bunfig.toml of the current folder are not read", async () => {
   // The same text as real variables is noticed, or the test above would prove nothing.
   const told = await runCommand([recon, "../internal.csv", "../external.csv"], {
     cwd: folder,
-    env: { RECON_CPU: "nonsense" },
+    env: { RECON_CHUNK_BYTES: "nonsense" },
   });
   expect(told.exitCode).toBe(2);
 });
