@@ -8,7 +8,7 @@ import { fileURLToPath } from "node:url";
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const bun = join(root, "node_modules/bun/bin/bun.exe");
 
-if (!installed()) run("npm", ["ci", "--no-audit", "--no-fund"]);
+if (!installed()) run("npm", ["ci", "--include=dev", "--no-audit", "--no-fund"]);
 // npm may have been told not to run install scripts; Bun's puts its binary in place.
 if (!works(bun)) run(process.execPath, [join(root, "node_modules/bun/install.js")]);
 process.exit(run(bun, process.argv.slice(2)));
