@@ -61,8 +61,8 @@ describe("summary", () => {
     expect(said.exitCode).toBe(1);
     expect(steady(said.stdout)).toBe(`BREAKS  3 breaks
 
-  internal  internal.csv  3 rows  59 B  csv, ",", header
-  external  external.csv  3 rows  61 B  csv, ",", header
+  internal  internal.csv  3 rows  57 B  csv, ",", header
+  external  external.csv  3 rows  59 B  csv, ",", header
 
   matched             1
   mismatch            1
@@ -228,7 +228,7 @@ describe("--json", () => {
       internal: {
         paths: ["internal.csv"],
         format: "csv",
-        bytes: 59,
+        bytes: 57,
         rows: 3,
         matched: 1,
         mismatch: 1,
@@ -271,7 +271,7 @@ describe("inspect", () => {
     expect(said).toMatchObject({ exitCode: 0, stderr: "" });
     expect(said.stdout).toStartWith(`internal.csv
   format          csv, delimiter ",", header
-  size            59 B
+  size            57 B
   rows            3
   bad rows        0
   key candidates  trade_id  price  quantity

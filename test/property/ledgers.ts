@@ -183,18 +183,14 @@ function randomOptions(random: Random, shape: Shape, mine: string[], theirs: str
     myNames[i] === theirNames[i] ? (myNames[i] as string) : `${myNames[i]}=${theirNames[i]}`;
   const keys = Array.from({ length: shape.keys }, (_, i) => i);
   const others = myNames.map((_, i) => i).slice(shape.keys);
+  const compared = random.shuffle(others).slice(0, 1 + random.below(others.length || 1));
+  const compare = random.chance(0.4) && others.length > 0 ? compared.map(spec) : null;
   return {
     internal,
     external,
     key: shape.keys === 1 && myNames[0] === theirNames[0] && random.chance(0.2) ? null : keys.map(spec),
-    compare:
-      random.chance(0.4) && others.length > 0
-        ? random
-            .shuffle(others)
-            .slice(0, 1 + random.below(others.length))
-            .map(spec)
-        : null,
-    ignore: random.chance(0.15) && others.length > 0 ? [myNames[random.pick(others)] as string] : [],
+    compare,
+    ignore: compare === null && random.chance(0.2) && others.length > 0 ? [myNames[random.pick(others)] as string] : [],
     reject: random.chance(0.6),
     unique: random.chance(0.2),
     maxBreaks: random.chance(0.1) ? random.below(5) : 0,

@@ -321,10 +321,7 @@ function openLedger(files: InputFile[], options: SideOptions, named: string[]): 
   const delimiter = detectDelimiter(files[0] as InputFile, options);
   const readings = files.map((file) => readRecords(file, delimiter, options.quote, options.trim));
   for (const reading of readings) {
-    if (reading.records.length === 0) {
-      if (reading.unclosed === null) throw new Refusal("empty file", [{ path: reading.path, places: [] }]);
-      throw new Refusal("quote never closed in the first record");
-    }
+    if (reading.records.length === 0) throw new Refusal("quote never closed in the first record");
     if (reading.records[0]?.fault !== null) throw new Unspecified("first record malformed");
   }
   const first = firstNames(readings[0] as Reading, options);
@@ -418,7 +415,11 @@ function findPair(internal: Ledger, external: Ledger, spec: string): Column {
 function resolveColumns(internal: Ledger, external: Ledger, options: Options): { key: Column[]; compare: Column[] } {
   const keySpecs = options.key ?? [internal.names[0] as string];
   const key = keySpecs.map((spec) => findPair(internal, external, spec));
-  if (options.compare !== null) return { key, compare: options.compare.map((s) => findPair(internal, external, s)) };
+  if (options.compare !== null) {
+    if (options.compare.some((spec) => spec.split("=").some((name) => options.ignore.includes(name))))
+      throw new Unspecified("a column both compared and ignored");
+    return { key, compare: options.compare.map((spec) => findPair(internal, external, spec)) };
+  }
   const ignored = (name: string, place: number, ledger: Ledger): boolean =>
     options.ignore.includes(name) || options.ignore.some((item) => item.includes("[") && find(ledger, item) === place);
   const compare: Column[] = [];
@@ -676,6 +677,7 @@ function group(rows: Row[]): Map<string, Row[]> {
 function reconcileOrThrow(internalFiles: InputFile[], externalFiles: InputFile[], options: Options): Verdict {
   const named = [...(options.key ?? []), ...(options.compare ?? [])];
   const namesOf = (part: 0 | 1) => named.map((spec) => spec.split("=")[part] ?? spec);
+  refuseEmpty(internalFiles, externalFiles, options);
   const internal = openLedger(internalFiles, options.internal, namesOf(0));
   const external = openLedger(externalFiles, options.external, namesOf(1));
   decideHeaders(internal, external);
@@ -693,6 +695,24 @@ function reconcileOrThrow(internalFiles: InputFile[], externalFiles: InputFile[]
   const externalRows = readRows(external, "external", key, compare);
   refuseBadRows(internal, internalRows, external, externalRows, options.reject);
   return join(internal, internalRows, external, externalRows, key, compare, options);
+}
+
+/** All of them are named, the internal ones first. */
+function refuseEmpty(internal: InputFile[], external: InputFile[], options: Options): void {
+  const isEmpty = ({ bytes }: InputFile, { delimiter }: SideOptions) => {
+    let at: number | null = startsWithMark(bytes) ? 3 : 0;
+    while (at !== null && at < bytes.length) at = blankLineEnd(bytes, at, delimiter ?? 0x2c);
+    return at !== null;
+  };
+  const empty = [
+    ...internal.filter((file) => isEmpty(file, options.internal)),
+    ...external.filter((file) => isEmpty(file, options.external)),
+  ];
+  if (empty.length > 0)
+    throw new Refusal(
+      "empty file",
+      empty.map(({ path }) => ({ path, places: [] })),
+    );
 }
 
 function refuseOneColumn(ledger: Ledger, other: Ledger): void {
