@@ -136,5 +136,5 @@ test "verdicts and differences" {
     var difference = (try differenceOf(gpa, .auto, "90071992547409.93", "90071992547409.94")).?;
     defer difference.deinit(gpa);
     try std.testing.expectFmt("0.01", "{f}", .{difference});
-    try std.testing.expectEqual(null, try differenceOf(gpa, .auto, "", "1"));
+    try std.testing.expect(try differenceOf(gpa, .auto, "", "1") == null);
 }
