@@ -5,7 +5,7 @@ import { Stopped } from "../errors";
 const signals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
 /** Work that does not come back by then is left where it is: whoever sent the signal waits a second at most. */
-const patience_ms = 800;
+const patience_ms = 500;
 
 /** While one exists, signals abort `signal` with a Stopped as the reason instead of killing the process. */
 export class Interruption implements Disposable {

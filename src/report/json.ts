@@ -26,7 +26,6 @@ export function jsonReport({ pair, result, notes, exitCode, elapsed_ms, total }:
     // Beside the times because it may differ between two runs of one result, as they do.
     phases: {
       ...Object.fromEntries(result.phases.map(({ name, ns }) => [name, Math.round(ns / 1000) / 1000])),
-      planReason: result.plan_reason,
     },
     errors: [],
   };
