@@ -122,8 +122,8 @@ class Pairing {
   }
 
   #sharedColumn(internal: number, external: number): ColumnSpec[] {
-    const readable = this.#isReadable(this.internal, internal) && this.#isReadable(this.external, external);
-    return readable ? [{ name: addressOf(this.internal, internal), internal, external }] : [];
+    const readable = [this.#isReadable(this.internal, internal), this.#isReadable(this.external, external)];
+    return readable.every(Boolean) ? [{ name: addressOf(this.internal, internal), internal, external }] : [];
   }
 
   #ignored(side: SideColumns): Set<number> {

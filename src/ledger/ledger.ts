@@ -235,7 +235,14 @@ async function sampleFile(
 ): Promise<SampleResult> {
   const result = await engine.run({ sample: { file, delimiter, quote, trim, records: 2 } }, { signal });
   if (result.outcome !== "done") throw new ReconError(result.errors);
+  // The engine leaves blanks in fields to whoever uses them.
+  if (trim) for (const { fields } of result.records) for (const field of fields) field.text = trimmed(field.text);
   return result;
+}
+
+/** Without the blanks of ASCII, as everywhere under `--trim`. */
+function trimmed(text: string): string {
+  return text.replace(/^[\t-\r ]+|[\t-\r ]+$/g, "");
 }
 
 /** A header of one column that the other side's delimiter, or a common one, would split. */
