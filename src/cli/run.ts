@@ -7,6 +7,7 @@ import { problem, ReconError, Stopped } from "../errors";
 import type { Note, RunResult } from "../generated/abi";
 import { openPair, type OpenedPair } from "../ledger/ledger";
 import { jsonReport } from "../report/json";
+import { counted } from "../report/numbers";
 import { openDescriptor, OutputFile } from "../report/output-file";
 import { Progress } from "../report/progress";
 import type { Report } from "../report/report";
@@ -114,17 +115,23 @@ function shownLimit({ json, quiet, limit }: Values): number {
 }
 
 /** Throws unless the result is a whole one that adds up. */
-function checkResult(result: RunResult, { minRows }: Values): void {
-  if (result.outcome === "failed") {
-    if (result.errors[0]?.code === "broken_pipe") throw new Stopped(141);
-    throw new ReconError(result.errors, result.error_count);
-  }
+function checkResult(result: RunResult, values: Values): void {
+  if (result.outcome === "failed") throw failure(result, values);
   checkAccounting(result);
   for (const side of ["internal", "external"] as const) {
     const { rows } = result[side];
-    if (rows < minRows)
-      throw problem("too_few_rows", `the ${side} ledger has ${rows} rows, --min-rows asks for ${minRows}`);
+    if (rows >= values.minRows) continue;
+    const message = `the ${side} ledger has ${counted(rows, "row")}, --min-rows asks for ${values.minRows}`;
+    throw problem("too_few_rows", message);
   }
+}
+
+/** The engine knows its output files as descriptors only. */
+function failure({ errors, error_count }: RunResult, { breaks, rejects }: Values): Error {
+  if (errors[0]?.code === "closed_pipe") return new Stopped(141);
+  const outputs = [breaks?.path, rejects].filter((path) => path !== undefined).join(" or ");
+  const named = errors.map((error) => (error.code === "write" ? { ...error, path: outputs } : error));
+  return new ReconError(named, error_count);
 }
 
 /** The accounting identity, once more and in the other language: every row of both sides is in exactly one class. */
