@@ -8,6 +8,7 @@ const clock = @import("clock.zig");
 const scan = @import("csv/scan.zig");
 const faults = @import("csv/faults.zig");
 const ledger_module = @import("csv/ledger.zig");
+const memory_module = @import("index/memory.zig");
 const partition = @import("index/partition.zig");
 const compare = @import("match/compare.zig");
 const findings_module = @import("match/findings.zig");
@@ -30,13 +31,13 @@ pub const max_listed_errors = 20;
 const partition_rows = 8192;
 const max_partitions = 8192;
 
-pub const Error = error{ OutOfMemory, Cancelled, CannotMap, WriteFailed } || std.posix.MMapError;
+pub const Error = error{ OutOfMemory, Cancelled, CannotMap, WriteFailed, SpillFailed } || std.posix.MMapError;
 
 /// Everything in the result is owned by `arena`. Problems of the input are in the result, not errors.
 pub fn run(gpa: std.mem.Allocator, arena: std.mem.Allocator, spec: abi.RunSpec, control: *Control) Error!abi.RunResult {
     var job: Job = .{ .gpa = gpa, .arena = arena, .spec = spec, .control = control };
     defer job.deinit();
-    return job.run();
+    return job.run() catch |problem| if (problem == error.SpillFailed) job.spillProblem() else problem;
 }
 
 /// One side while it is scanned.
@@ -71,6 +72,7 @@ const Job = struct {
     findings: ?Findings = null,
     seed: u64 = 0,
     partitions: usize = 1,
+    memory: memory_module.Memory = undefined,
     claims: parallel.Claims = .{ .len = 0 },
     phases: std.ArrayList(abi.PhaseTime) = .empty,
     phase_start_ns: u64 = 0,
@@ -83,6 +85,7 @@ const Job = struct {
             worker.findings.deinit();
             inline for (.{ "faults", "missing_keys" }) |name| for (&@field(worker, name)) |*list| list.deinit(job.gpa);
         }
+        if (job.workers.len != 0) job.memory.deinit();
         for (&job.sides) |*side| if (side.*) |*s| {
             for (s.chunks) |chunk| job.gpa.free(chunk.checkpoints);
             s.ledger.close(job.arena);
@@ -129,10 +132,12 @@ const Job = struct {
             opened.chunks = try scan.planChunks(job.arena, &opened.ledger, job.spec.chunk_bytes);
         }
         job.partitions = job.partitionCount();
+        const limit = if (job.spec.memory_bytes == 0) std.math.maxInt(u64) else job.spec.memory_bytes;
+        job.memory = .{ .limit_bytes = limit, .directory = if (job.spec.temp_directory) |path| try job.arena.dupeZ(u8, path) else null };
         const workers = try job.arena.alloc(WorkerState, job.spec.threads);
         for (workers, 0..) |*worker, i| {
             worker.* = .{
-                .partitions = .{ try .init(job.gpa, job.partitions), try .init(job.gpa, job.partitions) },
+                .partitions = .{ try .init(job.gpa, &job.memory, job.partitions), try .init(job.gpa, &job.memory, job.partitions) },
                 .findings = try .init(job.gpa, job.spec.compare.len, job.spec.only_keys != null),
             };
             job.workers = workers[0 .. i + 1];
@@ -316,10 +321,7 @@ const Job = struct {
         job.findings = try .init(job.gpa, job.spec.compare.len, job.spec.only_keys != null);
         for (job.workers) |*worker| {
             try job.findings.?.merge(&worker.findings);
-            for (&worker.partitions) |*p| {
-                p.deinit();
-                p.* = try .init(job.gpa, 1);
-            }
+            for (&worker.partitions) |*p| p.clear();
         }
     }
 
@@ -452,6 +454,17 @@ const Job = struct {
             job.write_errno = output.writer.errno.load(.monotonic);
             return problem;
         };
+    }
+
+    fn spillProblem(job: *Job) Error!abi.RunResult {
+        const items = try job.arena.alloc(abi.ErrorItem, 1);
+        items[0] = .{
+            .code = "spill",
+            .path = job.spec.temp_directory.?,
+            .message = try std.fmt.allocPrint(job.arena, "cannot write a temporary file here: {s}", .{OrderedWriter.reason(job.memory.errno.load(.monotonic)).text}),
+            .hint = "name a directory with more room with --temp, or allow more memory with --memory",
+        };
+        return job.failed(items, 1);
     }
 
     fn writeProblem(job: *Job) Error!abi.RunResult {
