@@ -4,6 +4,9 @@ import { closeSync, constants, openSync, readdirSync, readFileSync, readlinkSync
 import { join } from "node:path";
 import { requireExecutable, type Finished } from "../executable";
 
+/** A run that has not ended by then is killed, which shows as signal SIGKILL. */
+const limit_ms = 20_000;
+
 export interface Started {
   pid: number;
   kill(signal: NodeJS.Signals): void;
@@ -31,7 +34,7 @@ export function start(args: string[], options: StartOptions): Started {
     stdin: options.stdin ?? "ignore",
     stdout: options.stdout ?? "pipe",
     stderr: "pipe",
-    timeout: 60_000,
+    timeout: limit_ms,
     killSignal: "SIGKILL",
   });
   let said = "";
@@ -96,6 +99,19 @@ function linkOf(path: string): string | null {
   } catch {
     return null;
   }
+}
+
+/** Waits until the process has used no processor time for a while: it has done what it can and waits for input. */
+export async function untilIdle(run: Started): Promise<void> {
+  const used = () => readFileSync(`/proc/${run.pid}/schedstat`, "utf8").split(" ")[0];
+  let last = used();
+  let since = performance.now();
+  await until("it is idle", () => {
+    if (!run.running()) return true;
+    const now = used();
+    if (now !== last) [last, since] = [now, performance.now()];
+    return performance.now() - since > 50;
+  });
 }
 
 /** All files below a folder, in name order. */

@@ -731,15 +731,19 @@ function refuseBadRows(
   externalRows: SideRows,
   reject: boolean,
 ) {
-  const faults: Fault[] = [];
-  for (const [ledger, side] of [
-    [internal, internalRows],
-    [external, externalRows],
-  ] as const) {
-    if (!reject) faults.push(...side.bad.map((bad) => bad.fault));
-    for (const reading of ledger.readings)
-      if (reading.unclosed !== null) faults.push({ path: reading.path, places: [placeOf(reading, reading.unclosed)] });
-  }
+  const sides = [
+    { readings: internal.readings, bad: internalRows.bad },
+    { readings: external.readings, bad: externalRows.bad },
+  ];
+  const isCut = sides.some(({ readings }) => readings.some(({ unclosed }) => unclosed !== null));
+  if (reject && !isCut) return;
+  // Choice: rows that would be set aside are listed too where a quote that never closes ends the run.
+  const faults = sides.flatMap(({ readings, bad }) => [
+    ...bad.map(({ fault }) => fault),
+    ...readings.flatMap((reading) =>
+      reading.unclosed === null ? [] : [{ path: reading.path, places: [placeOf(reading, reading.unclosed)] }],
+    ),
+  ]);
   if (faults.length > 0) throw new Refusal("bad rows", faults);
 }
 
