@@ -81,11 +81,9 @@ describe("summary", () => {
   mismatch  trade_id=T2  internal.csv:3 external.csv:3
       price  11 → 11.25  difference 0.25
   missing_external  trade_id=T3  internal.csv:4
-      price     12
-      quantity  300
+      price=12  quantity=300
   missing_internal  trade_id=T4  external.csv:4
-      price     13
-      quantity  400
+      price=13  quantity=400
 
 6 rows in TIME, hash plan
 `);

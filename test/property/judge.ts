@@ -193,6 +193,13 @@ function errorDifferences(
   const errors = document.errors ?? [];
   if (errors.length === 0) found.push("no errors in the document");
   if (expected.faults === null) return found;
+  if (expected.faults.every(({ places }) => places.length === 0)) {
+    // Whole files are opened side by side, and one that fails stops the other.
+    const paths = expected.faults.map(({ path }) => path);
+    return errors.every(({ path, line }) => paths.includes(path) && line === 0)
+      ? found
+      : [`errors: ${JSON.stringify(errors)}`];
+  }
   const faults = expected.faults.slice(0, 20);
   const shown = `${JSON.stringify(errors.map((e) => [e.path, e.line, e.column]))}, expected ${JSON.stringify(faults)}`;
   if (errors.length !== faults.length) found.push(`${errors.length} errors: ${shown}`);
@@ -205,7 +212,7 @@ function isFault(fault: Fault, error: { path: string; line: number; column: numb
   if (fault.path !== error.path) return false;
   const fits = ({ line, column }: { line: number; column: number }) =>
     line === error.line && (column === 0 || column === error.column);
-  return fault.places.length === 0 || fault.places.some(fits);
+  return fault.places.some(fits);
 }
 
 function verdictDifferences(

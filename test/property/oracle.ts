@@ -697,7 +697,7 @@ function reconcileOrThrow(internalFiles: InputFile[], externalFiles: InputFile[]
   return join(internal, internalRows, external, externalRows, key, compare, options);
 }
 
-/** All of them are named, the internal ones first. */
+/** An empty file is a failed delivery. */
 function refuseEmpty(internal: InputFile[], external: InputFile[], options: Options): void {
   const isEmpty = ({ bytes }: InputFile, { delimiter }: SideOptions) => {
     let at: number | null = startsWithMark(bytes) ? 3 : 0;
