@@ -7,11 +7,11 @@ export class ReconError extends Error {
   readonly items: ErrorItem[];
   readonly total: number;
 
-  constructor(items: ErrorItem[], total = items.length) {
+  constructor(items: ErrorItem[], total = 0) {
     super(items[0]?.message ?? "unknown error");
     this.name = "ReconError";
     this.items = items;
-    this.total = total;
+    this.total = Math.max(total, items.length);
   }
 }
 

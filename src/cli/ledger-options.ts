@@ -1,6 +1,7 @@
 // From option values to what the ledger folder and the engine need. Used by the commands that read ledgers.
 import { usage } from "./arguments";
 import type { Values } from "./options";
+import { count } from "./value-kinds";
 import { Engine } from "../engine/engine";
 import { memoryBudget, temporaryFolder, usableCores } from "../engine/machine";
 import type { RunSpec } from "../generated/abi";
@@ -73,9 +74,18 @@ export function pairSpec({ internal, external, key, compare }: OpenedPair) {
 
 /** For tests: tiny units of work, and hashes cut so short that they collide. */
 function testHooks(): Pick<RunSpec, "chunk_bytes" | "hash_bits"> {
-  const { RECON_CHUNK_BYTES, RECON_HASH_BITS } = process.env;
   return {
-    ...(RECON_CHUNK_BYTES && { chunk_bytes: Number(RECON_CHUNK_BYTES) }),
-    ...(RECON_HASH_BITS && { hash_bits: Number(RECON_HASH_BITS) }),
+    ...hook("RECON_CHUNK_BYTES", "chunk_bytes", count(1, 2 ** 31 - 1)),
+    ...hook("RECON_HASH_BITS", "hash_bits", count(0, 64)),
   };
+}
+
+function hook(variable: string, member: "chunk_bytes" | "hash_bits", parse: (text: string) => number) {
+  const text = process.env[variable];
+  if (text === undefined || text === "") return {};
+  try {
+    return { [member]: parse(text) };
+  } catch (error) {
+    throw usage(`the environment variable ${variable} takes ${(error as Error).message}`);
+  }
 }

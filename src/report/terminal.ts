@@ -101,47 +101,56 @@ function shownBreaks({ result, total }: Report, paint: Paint): string[] {
   return [`${title}:`, ...result.shown.flatMap((text) => breakLines(JSON.parse(text) as Break, paint))];
 }
 
-/** One break: what, which key and where on the first line, then the columns that differ. */
+/** One break: what, which key and where on the first line, then the columns that differ, or the values of a lone row. */
 export function breakLines({ type, key, internal, external, columns, reason }: Break, paint: Paint): string[] {
-  const keyText = Object.entries(key)
-    .map(([name, value]) => `${safeValue(name, 40)}=${safeValue(value)}`)
-    .join(", ");
+  const parts = Object.entries(key).map(([name, value]) => `${safeValue(name, 40)}=${safeValue(value)}`);
   const places = [internal, external].flatMap((place) => (place ? [`${safeValue(place.path, 80)}:${place.line}`] : []));
-  const head = [paint("strong", type), keyText, paint("faint", places.join(" "))]
-    .filter((text) => text !== "")
-    .join("  ");
-  const both = internal !== null && external !== null;
-  const values = Object.entries(columns).map(([name, { internal: ours, external: theirs, difference, how }]) => {
-    const rule = how === undefined ? "" : `  ${how}`;
-    if (!both) return [safeValue(name, 40), shownValue(ours ?? theirs)];
-    return [
-      safeValue(name, 40),
-      `${shownValue(ours)} → ${shownValue(theirs)}`,
-      (difference && `difference ${difference}`) + rule,
-    ];
-  });
+  const head = [paint("strong", type), parts.join(", "), paint("faint", places.join(" "))].filter(
+    (text) => text !== "",
+  );
+  const paired = internal !== null && external !== null;
   return [
-    `  ${head}`,
+    `  ${head.join("  ")}`,
     ...(reason ? [`      ${safe(reason.message)}`] : []),
-    ...table(values, [false, false, false], "      "),
+    ...(paired ? pairLines(columns) : loneRowLines(columns)),
   ];
+}
+
+function pairLines(columns: Break["columns"]): string[] {
+  const rows = Object.entries(columns).map(([name, { internal, external, difference, how }]) => [
+    safeValue(name, 40),
+    `${shownValue(internal)} → ${shownValue(external)}`,
+    difference && `difference ${difference}`,
+    how ?? "",
+  ]);
+  return table(rows, [false, false, false, false], "      ");
+}
+
+function loneRowLines(columns: Break["columns"]): string[] {
+  const values = Object.entries(columns).map(
+    ([name, { internal, external }]) => `${safeValue(name, 40)}=${shownValue(internal ?? external)}`,
+  );
+  return values.length === 0 ? [] : [`      ${values.join("  ")}`];
 }
 
 function shownValue(value: string | null): string {
   return value === null ? "" : value === "" ? "(empty)" : safeValue(value);
 }
 
-const hintTexts: Record<string, string> = {
+const keyHints: Record<string, string> = {
   trim: "blanks around keys",
-  fold_case: "upper and lower case in keys",
-  leading_zeros: "leading zeros in keys",
+  "fold-case": "upper and lower case in keys",
+  "leading-zeros": "leading zeros in keys",
 };
 
+/** A near miss of keys, or a factor or offset that most mismatches of a column share. */
 function hintText({ code, rows, option, column, value }: Hint): string {
-  const what = hintTexts[code] ?? safe(code.replaceAll("_", " "));
-  const where = column === null ? "" : ` in ${safeValue(column, 40)}${value === null ? "" : ` (${safeValue(value)})`}`;
-  if (column !== null) return `${counted(rows, "mismatch")} share one ${what}${where}`;
-  return `${counted(rows, "row")} would find a partner but for ${what}${option === null ? "" : `: ${option}`}`;
+  if (column !== null) {
+    const share = `${counted(rows, "mismatched pair")} in ${safeValue(column, 40)}`;
+    return `${share} ${rows === 1 ? "has" : "have"} the ${safe(code)} ${safeValue(value ?? "")} from internal to external`;
+  }
+  const joined = `${counted(rows, "internal row")} would find a partner but for ${keyHints[code] ?? safe(code)}`;
+  return option === null ? joined : `${joined}: ${option}`;
 }
 
 function whereTheRestIs({ breaksPath, rejectsPath, result, total }: Report): string[] {
