@@ -32,5 +32,5 @@ export async function run(title: string, command: string[]): Promise<void> {
   const started_ms = performance.now();
   const { exitCode, text } = await capture(command);
   if (exitCode !== 0) throw new Error(`${title} failed with exit status ${exitCode}: ${command.join(" ")}\n${text}`);
-  console.log(`${title}: ${((performance.now() - started_ms) / 1000).toFixed(1)} s`);
+  console.error(`${title}: ${((performance.now() - started_ms) / 1000).toFixed(1)} s`);
 }

@@ -1,0 +1,83 @@
+// The generated pairs that benchmarks run on: what each is, and making it once. Used by the harness and bench/peers.
+import { mkdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Engine } from "../engine/engine";
+import { fileProblem, ReconError } from "../errors";
+import type { GenerateSpec } from "../generated/abi";
+import { OutputFile } from "../report/output-file";
+
+/** Choices of `recon generate`. No key occurs twice on a side: the baselines know nothing of groups. */
+type Choices = Omit<GenerateSpec, "internal_fd" | "external_fd" | "truth_fd" | "threads">;
+
+const seed = 20260302;
+const perMille = (rows: number) => Math.round(rows / 1000);
+
+/** Each pair for a number of rows a side. */
+export const pairs = {
+  nominal: (rows: number): Choices => ({ rows, seed, order: "same", breaks: Math.min(5, rows) }),
+  uuid: (rows: number): Choices => ({ rows, seed, order: "same", ids: "uuid", breaks: Math.min(5, rows) }),
+  shuffled: (rows: number): Choices => ({
+    rows,
+    seed,
+    order: "shuffled",
+    breaks: perMille(rows),
+    missing: perMille(rows),
+  }),
+  disjoint: (rows: number): Choices => ({ rows, seed, order: "disjoint" }),
+  quoted: (rows: number): Choices => ({ rows, seed, order: "same", breaks: Math.min(5, rows), quoted_percent: 100 }),
+} as const;
+
+export type PairName = keyof typeof pairs;
+
+export interface Pair {
+  folder: string;
+  internal: string;
+  external: string;
+}
+
+/** The pair in a folder of its own under `base`, made unless it is there already, from the same choices. */
+export async function makePair(
+  engine: Engine,
+  base: string,
+  name: PairName,
+  rows: number,
+  threads: number,
+  signal?: AbortSignal,
+): Promise<Pair> {
+  const folder = join(base, `${name}-${rows}`);
+  const pair = { folder, internal: join(folder, "internal.csv"), external: join(folder, "external.csv") };
+  const choices = pairs[name](rows);
+  const made = JSON.stringify(choices);
+  const recordPath = join(folder, "choices.json");
+  if (read(recordPath) === made) return pair;
+
+  try {
+    mkdirSync(folder, { recursive: true });
+  } catch (error) {
+    throw fileProblem(folder, "create the folder", error);
+  }
+  using files = new DisposableStack();
+  const create = async (path: string) => files.use(await OutputFile.create(path, 0o600));
+  const outputs = [
+    await create(pair.internal),
+    await create(pair.external),
+    await create(join(folder, "truth.jsonl")),
+  ] as const;
+  const [internal_fd, external_fd, truth_fd] = outputs.map(({ fd }) => fd) as [number, number, number];
+  const spec = { ...choices, internal_fd, external_fd, truth_fd, threads };
+  const result = await engine.run({ generate: spec }, { signal });
+  if (result.outcome === "failed") throw new ReconError(result.errors);
+  for (const file of outputs) file.sync();
+  for (const file of outputs) file.publish();
+  // Comes last: a pair that was cut short has no record.
+  await Bun.write(recordPath, made);
+  return pair;
+}
+
+function read(path: string): string | null {
+  try {
+    return readFileSync(path, "utf8");
+  } catch {
+    return null;
+  }
+}
