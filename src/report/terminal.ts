@@ -59,7 +59,7 @@ function ledgerRow(side: string, ledger: OpenLedger, counts: SideCounts): string
   const ignored = counts.ignored + ledger.ignored;
   return [
     side,
-    safeValue(first, 80) + more,
+    (first === "-" ? "standard input" : safeValue(first, 80)) + more,
     counted(counts.rows, "row"),
     bytesText(ledger.bytes),
     `csv, ${delimiterText(ledger.delimiter)}, ${ledger.header ? "header" : "no header"}${ignored > 0 ? `, ${counted(ignored, "line")} ignored` : ""}`,
@@ -116,12 +116,19 @@ export function breakLines({ type, key, internal, external, columns, reason }: B
   ];
 }
 
+/** Which rule decided about two values (recon explain). */
+const rules: Record<string, string> = {
+  equal_bytes: "the same bytes",
+  equal_by_value: "the same number, written differently",
+  differs: "neither the same bytes nor the same number",
+};
+
 function pairLines(columns: Break["columns"]): string[] {
   const rows = Object.entries(columns).map(([name, { internal, external, difference, how }]) => [
     safeValue(name, 40),
-    `${shownValue(internal)} → ${shownValue(external)}`,
+    `${shownValue(internal)} ${how?.startsWith("equal") ? "=" : "→"} ${shownValue(external)}`,
     difference && `difference ${difference}`,
-    how ?? "",
+    how === undefined ? "" : (rules[how] ?? safe(how)),
   ]);
   return table(rows, [false, false, false, false], "      ");
 }

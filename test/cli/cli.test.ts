@@ -298,8 +298,8 @@ describe("explain", () => {
     const said = await explain("T1");
     expect(said).toMatchObject({ exitCode: 0, stderr: "" });
     expect(said.stdout).toContain("matched  trade_id=T1  internal.csv:2 external.csv:2");
-    expect(said.stdout).toMatch(/price +10\.50 → 10\.5/);
-    expect(said.stdout).toMatch(/quantity +100 → 100/);
+    expect(said.stdout).toMatch(/price +10\.50 = 10\.5 +the same number/);
+    expect(said.stdout).toMatch(/quantity +100 = 100 +the same bytes/);
   });
 
   test("a broken one", async () => {
