@@ -13,6 +13,7 @@ const partition = @import("index/partition.zig");
 const compare = @import("match/compare.zig");
 const findings_module = @import("match/findings.zig");
 const hash_join = @import("match/hash_join.zig");
+const side_by_side = @import("match/side_by_side.zig");
 const hints = @import("match/hints.zig");
 const format = @import("breaks/format.zig");
 const write = @import("breaks/write.zig");
@@ -31,7 +32,7 @@ pub const max_listed_errors = 20;
 const partition_rows = 8192;
 const max_partitions = 8192;
 
-pub const Error = error{ OutOfMemory, Cancelled, CannotMap, WriteFailed, SpillFailed } || std.posix.MMapError;
+pub const Error = error{ OutOfMemory, Cancelled, CannotMap, WriteFailed, SpillFailed, Unfit } || std.posix.MMapError;
 
 /// Everything in the result is owned by `arena`. Problems of the input are in the result, not errors.
 pub fn run(gpa: std.mem.Allocator, arena: std.mem.Allocator, spec: abi.RunSpec, control: *Control) Error!abi.RunResult {
@@ -54,6 +55,8 @@ const SideState = struct {
 /// What one worker wrote during the scan.
 const WorkerState = struct {
     partitions: [2]partition.Partitions,
+    /// Pairs that the aligned walk settled.
+    settled: partition.Partitions,
     faults: [2]std.ArrayList(u64) = @splat(.empty),
     missing_keys: [2]std.ArrayList(u64) = @splat(.empty),
     ignored: [2]u64 = @splat(0),
@@ -77,11 +80,19 @@ const Job = struct {
     phases: std.ArrayList(abi.PhaseTime) = .empty,
     phase_start_ns: u64 = 0,
     write_errno: i32 = 0,
+    order: side_by_side.Order = .unsorted,
+    segments: []side_by_side.Segment = &.{},
+    outcomes: []side_by_side.Outcome = &.{},
+    runs: []const side_by_side.Run = &.{},
+    rows: hash_join.Rows = undefined,
+    plan: abi.Plan = .hash,
+    plan_reason: []const u8 = "",
 
     fn deinit(job: *Job) void {
         if (job.findings) |*findings| findings.deinit();
         for (job.workers) |*worker| {
             for (&worker.partitions) |*p| p.deinit();
+            worker.settled.deinit();
             worker.findings.deinit();
             inline for (.{ "faults", "missing_keys" }) |name| for (&@field(worker, name)) |*list| list.deinit(job.gpa);
         }
@@ -95,7 +106,7 @@ const Job = struct {
     fn run(job: *Job) Error!abi.RunResult {
         job.phase_start_ns = clock.now();
         try job.open();
-        try job.scanAll();
+        if (!try job.walkAll()) try job.scanAll();
         if (try job.inputErrors()) |refused| return refused;
         try job.joinAll();
         try job.gatherFindings();
@@ -128,8 +139,6 @@ const Job = struct {
         for ([_]Side{ .internal, .external }, [_]?abi.LedgerSpec{ job.spec.internal, job.spec.external }) |side, spec| {
             const ledger = try Ledger.open(job.arena, side, spec orelse continue, job.spec, job.control);
             job.sides[@intFromEnum(side)] = .{ .ledger = ledger, .chunks = &.{} };
-            const opened = job.state(side);
-            opened.chunks = try scan.planChunks(job.arena, &opened.ledger, job.spec.chunk_bytes);
         }
         job.partitions = job.partitionCount();
         const limit = if (job.spec.memory_bytes == 0) std.math.maxInt(u64) else job.spec.memory_bytes;
@@ -138,6 +147,7 @@ const Job = struct {
         for (workers, 0..) |*worker, i| {
             worker.* = .{
                 .partitions = .{ try .init(job.gpa, &job.memory, job.partitions), try .init(job.gpa, &job.memory, job.partitions) },
+                .settled = try .init(job.gpa, &job.memory, job.partitions),
                 .findings = try .init(job.gpa, job.spec.compare.len, job.spec.only_keys != null),
             };
             job.workers = workers[0 .. i + 1];
@@ -156,16 +166,30 @@ const Job = struct {
     // Scanning
 
     fn scanAll(job: *Job) Error!void {
-        var total: u64 = 0;
+        for (&job.sides) |*side| if (side.*) |*s| {
+            s.chunks = try scan.planChunks(job.arena, &s.ledger, job.spec.chunk_bytes);
+        };
+        job.enterScan();
         var chunks: usize = 0;
         for (&job.sides) |*side| if (side.*) |*s| {
             chunks += s.chunks.len;
-            for (s.ledger.mapping.files) |file| total += file.end - file.begin;
         };
-        job.control.enter(.scan, total);
         job.claims = .{ .len = chunks };
         parallel.run(job.spec.threads, job, scanWorker);
         try job.workerFailure();
+        try job.gatherScan();
+    }
+
+    fn enterScan(job: *Job) void {
+        var total: u64 = 0;
+        for (&job.sides) |*side| if (side.*) |*s| {
+            for (s.ledger.mapping.files) |file| total += file.end - file.begin;
+        };
+        job.control.enter(.scan, total);
+    }
+
+    /// What the workers counted becomes the sides'.
+    fn gatherScan(job: *Job) Error!void {
         for (job.workers) |*worker| for (0..2) |i| {
             const side = if (job.sides[i]) |*s| s else continue;
             side.ignored += worker.ignored[i];
@@ -225,6 +249,138 @@ const Job = struct {
         }
     }
 
+    // Walking side by side
+
+    /// Reads both ledgers side by side if they are in the same order. False if the rows have to be found by hash; then
+    /// nothing of what was seen is kept.
+    fn walkAll(job: *Job) Error!bool {
+        if (job.spec.external == null or job.spec.only_keys != null) return false;
+        const ledgers = [2]*const Ledger{ &job.state(.internal).ledger, &job.state(.external).ledger };
+        var planner: side_by_side.Planner = .{
+            .arena = job.arena,
+            .ledgers = ledgers,
+            .same_layout = compare.sameLayout(ledgers[0], ledgers[1]),
+            .may_merge = job.spec.plan != .hash,
+            .chunk_bytes = job.spec.chunk_bytes,
+        };
+        const plan = try planner.plan() orelse {
+            job.plan_reason = planner.reason;
+            return false;
+        };
+        job.order = plan.order;
+        job.segments = plan.segments;
+        job.outcomes = try job.arena.alloc(side_by_side.Outcome, plan.segments.len);
+        @memset(job.outcomes, .{});
+        job.enterScan();
+        job.claims = .{ .len = plan.segments.len };
+        parallel.run(job.spec.threads, job, walkWorker);
+        if (try job.walkFailed()) return false;
+        try job.keepSegments();
+        job.plan = if (plan.order == .unsorted) .hash else .merge;
+        job.plan_reason = switch (plan.order) {
+            .ascending => "both sides strictly ascending by key",
+            .descending => "both sides strictly descending by key",
+            .by_length => "both sides strictly ascending by key, shorter keys first",
+            .unsorted => "rows in the same order, keys unsorted: compared side by side, uniqueness proved by hash",
+        };
+        try job.gatherScan();
+        return true;
+    }
+
+    fn walkWorker(job: *Job, index: u32) void {
+        const worker = &job.workers[index];
+        job.walkSegments(worker) catch |problem| {
+            worker.failure = problem;
+            job.claims.next.store(job.claims.len, .monotonic);
+        };
+    }
+
+    fn walkSegments(job: *Job, worker: *WorkerState) Error!void {
+        var comparer: compare.Comparer = try .init(job.gpa, &job.state(.internal).ledger, &job.state(.external).ledger, job.spec.compare);
+        defer comparer.deinit(job.gpa);
+        const readers = try job.gpa.create([2]@import("csv/row_reader.zig").RowReader);
+        defer job.gpa.destroy(readers);
+        var walker: side_by_side.Walker = .{
+            .gpa = job.gpa,
+            .control = job.control,
+            .seed = job.seed,
+            .hash_mask = scan.hashMask(job.spec.hash_bits),
+            .comparer = &comparer,
+            .findings = &worker.findings,
+            .settled = &worker.settled,
+            .unsettled = .{ &worker.partitions[0], &worker.partitions[1] },
+            .faults = &worker.faults,
+            .readers = readers,
+        };
+        defer walker.deinit();
+        var arena: std.heap.ArenaAllocator = .init(job.gpa);
+        defer arena.deinit();
+        while (job.claims.take()) |index| {
+            const next = if (index + 1 < job.segments.len) &job.segments[index + 1] else null;
+            const outcome = try walker.walk(arena.allocator(), job.order, &job.segments[index], next);
+            try job.keepOutcome(index, outcome);
+            job.control.advance(job.segments[index].bytes());
+        }
+        worker.rows = walker.rows;
+        worker.ignored = walker.ignored;
+    }
+
+    fn keepOutcome(job: *Job, index: usize, outcome: side_by_side.Outcome) Error!void {
+        const kept = &job.outcomes[index];
+        kept.* = .{ .lines = outcome.lines };
+        kept.runs = try job.gpa.dupe(side_by_side.Run, outcome.runs);
+        for (&kept.checkpoints, outcome.checkpoints) |*mine, theirs| mine.* = try job.gpa.dupe(scan.Checkpoint, theirs);
+    }
+
+    /// Whether the rows turned out not to be in the order they were taken for; then everything starts anew.
+    fn walkFailed(job: *Job) Error!bool {
+        var unfit = false;
+        for (job.workers) |*worker| if (worker.failure) |failure| switch (failure) {
+            error.Unfit => unfit = true,
+            else => return failure,
+        };
+        if (job.control.isCancelled()) return error.Cancelled;
+        if (!unfit) return false;
+        job.plan_reason = "keys are not in order on both sides: rows found by key hash";
+        for (job.outcomes) |outcome| {
+            job.gpa.free(outcome.runs);
+            for (outcome.checkpoints) |checkpoints| job.gpa.free(checkpoints);
+        }
+        for (job.workers) |*worker| {
+            worker.failure = null;
+            worker.rows = @splat(0);
+            worker.ignored = @splat(0);
+            for (&worker.faults) |*list| list.clearRetainingCapacity();
+            for (&worker.partitions) |*p| p.clear();
+            worker.settled.clear();
+            worker.findings.deinit();
+            worker.findings = try .init(job.gpa, job.spec.compare.len, false);
+        }
+        return true;
+    }
+
+    /// Segments become the chunks by which line numbers are found, and their runs one list.
+    fn keepSegments(job: *Job) Error!void {
+        for (&job.sides, 0..) |*side, i| {
+            const chunks = try job.arena.alloc(scan.Chunk, job.segments.len);
+            for (chunks, job.segments, job.outcomes) |*chunk, segment, outcome| chunk.* = .{
+                .file = 0,
+                .begin = segment.from[i],
+                .limit = segment.to[i],
+                .first = .init(segment.from[i]),
+                .lines = outcome.lines[i],
+                .checkpoints = outcome.checkpoints[i],
+            };
+            side.*.?.chunks = chunks;
+        }
+        var runs: std.ArrayList(side_by_side.Run) = .empty;
+        for (job.outcomes) |outcome| {
+            try runs.appendSlice(job.arena, outcome.runs);
+            job.gpa.free(outcome.runs);
+        }
+        job.runs = runs.items;
+    }
+
     // Errors of the input
 
     /// The failed result if there are bad rows that end the run; null if it goes on.
@@ -280,6 +436,12 @@ const Job = struct {
     fn joinAll(job: *Job) Error!void {
         job.control.enter(.join, job.partitions);
         job.claims = .{ .len = job.partitions };
+        var written: [3][]partition.Partitions = undefined;
+        for (&written, 0..) |*list, i| {
+            list.* = try job.arena.alloc(partition.Partitions, job.workers.len);
+            for (list.*, job.workers) |*out, *worker| out.* = if (i < 2) worker.partitions[i] else worker.settled;
+        }
+        job.rows = .{ .internal = written[0], .external = written[1], .settled = written[2], .runs = job.runs };
         parallel.run(job.spec.threads, job, joinWorker);
         try job.workerFailure();
         for (&job.sides, 0..) |*side, i| if (side.*) |*s| {
@@ -302,15 +464,9 @@ const Job = struct {
         defer comparer.deinit(job.gpa);
         var joiner: hash_join.Joiner = .init(job.gpa, job.control, &comparer, &worker.findings, job.spec.unique);
         defer joiner.deinit();
-        var written: [2][]partition.Partitions = undefined;
-        for (&written, 0..) |*list, side| {
-            list.* = try job.gpa.alloc(partition.Partitions, job.workers.len);
-            for (list.*, job.workers) |*out, other| out.* = other.partitions[side];
-        }
-        defer for (written) |list| job.gpa.free(list);
         while (job.claims.take()) |index| {
             if (job.control.isCancelled()) return error.Cancelled;
-            try joiner.join(written[0], written[1], index);
+            try joiner.join(job.rows, index);
             job.control.advance(1);
         }
     }
@@ -322,6 +478,7 @@ const Job = struct {
         for (job.workers) |*worker| {
             try job.findings.?.merge(&worker.findings);
             for (&worker.partitions) |*p| p.clear();
+            worker.settled.clear();
         }
     }
 
@@ -339,8 +496,8 @@ const Job = struct {
         var result: abi.RunResult = .{
             .outcome = .done,
             .matched = findings.matched,
-            .plan = .hash,
-            .plan_reason = if (job.spec.plan == .merge) "the merge plan is not in this build; the result is the same" else "rows found by key hash",
+            .plan = job.plan,
+            .plan_reason = job.plan_reason,
             .threads = job.spec.threads,
             .level = build_level,
         };

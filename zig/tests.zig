@@ -11,6 +11,7 @@ test {
     _ = @import("index/partition.zig");
     _ = @import("match/compare.zig");
     _ = @import("match/hints.zig");
+    _ = @import("match/side_by_side.zig");
     _ = @import("breaks/sort.zig");
     _ = @import("generate.zig");
     _ = @import("value/decimal.zig");

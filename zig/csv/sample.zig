@@ -78,7 +78,7 @@ const Sampler = struct {
     }
 
     fn countFields(sampler: *Sampler, at: u64, end: u64, delimiter: u8) u32 {
-        if (at >= end) return 0;
+        if (at >= end or delimiter == sampler.spec.quote) return 0;
         const whole = record.parse(sampler.mapping.base, at, end, sampler.dialect(delimiter), &.{});
         return if (whole.problem == .none) whole.fields else 0;
     }

@@ -11,19 +11,17 @@ const record = @import("record.zig");
 const masks = @import("../kernel/masks.zig");
 const hash = @import("../index/hash.zig");
 const ledger_module = @import("ledger.zig");
+const Tile = @import("tile.zig").Tile;
 const Control = @import("../control.zig").Control;
 const Ledger = ledger_module.Ledger;
 const Ref = ledger_module.Ref;
 
-/// Bytes read per step: their masks stay in the first-level cache.
-const tile_bytes = 8192;
-const tile_blocks = tile_bytes / 64;
 /// How far behind a chunk a guessed start may lead before the guess is given up.
 const guess_overrun_bytes = 64 * 1024;
 /// A line checkpoint is kept about this often, for finding a row's line without counting from the file's start.
-const checkpoint_bytes = 8192;
+pub const checkpoint_bytes = 8192;
 
-const Checkpoint = struct { at: u64, lines: u64 };
+pub const Checkpoint = struct { at: u64, lines: u64 };
 
 /// A byte range of one file, and what was found in it.
 pub const Chunk = struct {
@@ -37,6 +35,11 @@ pub const Chunk = struct {
 
     const unknown = std.math.maxInt(u64);
 };
+
+/// Keeps the top bits of a hash: fewer than 64 only in tests.
+pub fn hashMask(hash_bits: u8) u64 {
+    return if (hash_bits == 0) 0 else ~@as(u64, 0) << @intCast(64 - hash_bits);
+}
 
 /// Cuts the files of `ledger` into chunks of about `chunk_bytes`.
 pub fn planChunks(gpa: std.mem.Allocator, ledger: *const Ledger, chunk_bytes: u64) ![]Chunk {
@@ -102,7 +105,7 @@ pub const Scanner = struct {
             .ledger = ledger,
             .control = control,
             .seed = seed,
-            .hash_mask = if (hash_bits == 0) 0 else ~@as(u64, 0) << @intCast(64 - hash_bits),
+            .hash_mask = hashMask(hash_bits),
             .simple_key = if (ledger.key.len == 1 and ledger.isVerbatim()) ledger.key[0] else null,
             .fields = try gpa.alloc(record.Field, ledger.width),
             .scratch = .init(gpa),
@@ -180,7 +183,7 @@ pub const Scanner = struct {
         var at = first;
         while (at < behind) {
             if (scanner.control.isCancelled()) return error.Cancelled;
-            const len: usize = @intCast(@min(tile_bytes, behind - at));
+            const len: usize = @intCast(@min(Tile.max_bytes, behind - at));
             scanner.tile.loadPlain(scanner.base(at), len, scanner.ledger.dialect.delimiter, at + len == end);
             const next = try scanner.rowsOfTile(at, behind, end, .plain);
             try scanner.passed(at, scanner.tile.linesBefore(@intCast(next - at)));
@@ -195,7 +198,7 @@ pub const Scanner = struct {
         var at = first;
         while (at < limit and !scanner.output.unterminated) {
             if (scanner.control.isCancelled()) return error.Cancelled;
-            const len: usize = @intCast(@min(tile_bytes, end - at));
+            const len: usize = @intCast(@min(Tile.max_bytes, end - at));
             const well_formed = scanner.tile.loadQuoted(scanner.base(at), len, dialect.delimiter, dialect.quote.?, at + len == end);
             const next = if (well_formed)
                 try scanner.rowsOfTile(at, limit, end, .quoted)
@@ -366,124 +369,3 @@ pub const Scanner = struct {
 };
 
 const Form = enum { plain, quoted };
-
-/// Where separators, line ends and quotes lie in up to 8 KiB that start at a record's start.
-const Tile = struct {
-    len: usize,
-    blocks: usize,
-    any_suspicious: bool,
-    /// Every LF, inside quotes or not.
-    physical_line_ends: [tile_blocks + 2]u64,
-    line_ends: [tile_blocks + 2]u64,
-    delimiters: [tile_blocks + 2]u64,
-    quotes: [tile_blocks + 2]u64,
-    suspicious: [tile_blocks + 2]u64,
-
-    fn loadPlain(tile: *Tile, bytes: [*]const u8, len: usize, delimiter: u8, at_file_end: bool) void {
-        tile.start(len);
-        var suspicious: u64 = 0;
-        for (0..(len + 63) / 64) |i| {
-            const block = masks.load(bytes + i * 64);
-            const inside = masks.firstBits(len - i * 64);
-            tile.physical_line_ends[i] = masks.equal(block, '\n') & inside;
-            tile.line_ends[i] = tile.physical_line_ends[i];
-            tile.delimiters[i] = masks.equal(block, delimiter) & inside;
-            tile.suspicious[i] = masks.suspicious(block) & inside;
-            suspicious |= tile.suspicious[i];
-        }
-        tile.any_suspicious = suspicious != 0;
-        if (at_file_end) tile.endLastLine(bytes);
-    }
-
-    /// Masks with everything inside quotes left out. False where the text is not plainly well-formed: then the
-    /// grammar has to read it.
-    fn loadQuoted(tile: *Tile, bytes: [*]const u8, len: usize, delimiter: u8, quote: u8, at_file_end: bool) bool {
-        tile.loadPlain(bytes, len, delimiter, at_file_end);
-        var inside_before: u64 = 0;
-        var separator_before: u64 = 1;
-        var closing_before: u64 = 0;
-        for (0..tile.blocks) |i| {
-            const block = masks.load(bytes + i * 64);
-            const within = if (i * 64 < len) masks.firstBits(len - i * 64) else 0;
-            const quotes = masks.equal(block, quote) & within;
-            const inside = masks.prefixXor(quotes) ^ inside_before;
-            const opening = quotes & inside;
-            const closing = quotes & ~inside;
-            const raw_line_ends = tile.line_ends[i];
-            const separators = (tile.delimiters[i] | raw_line_ends) & ~inside;
-            const after_closing = closing << 1 | closing_before;
-            const before_line_end = tile.physical_line_ends[i] >> 1 | tile.physical_line_ends[i + 1] << 63;
-            const crlf = masks.equal(block, '\r') & before_line_end & within;
-            const may_open = separators << 1 | separator_before | after_closing;
-            if (opening & ~may_open != 0) return false;
-            if (after_closing & tile.covered(i, at_file_end) & ~(separators | opening | crlf) != 0) return false;
-            tile.quotes[i] = quotes;
-            tile.line_ends[i] = raw_line_ends & ~inside;
-            tile.delimiters[i] &= ~inside;
-            inside_before = @as(u64, 0) -% (inside >> 63);
-            separator_before = separators >> 63;
-            closing_before = closing >> 63;
-        }
-        return true;
-    }
-
-    fn start(tile: *Tile, len: usize) void {
-        tile.len = len;
-        tile.blocks = (len + 63) / 64;
-        for ([_]usize{ tile.blocks, tile.blocks + 1 }) |i| {
-            tile.physical_line_ends[i] = 0;
-            tile.line_ends[i] = 0;
-            tile.delimiters[i] = 0;
-            tile.quotes[i] = 0;
-            tile.suspicious[i] = 0;
-        }
-    }
-
-    /// The end of the file ends its last record as a line end would.
-    fn endLastLine(tile: *Tile, bytes: [*]const u8) void {
-        if (bytes[tile.len - 1] == '\n') return;
-        tile.line_ends[tile.len / 64] |= @as(u64, 1) << @intCast(tile.len % 64);
-        tile.blocks = tile.len / 64 + 1;
-    }
-
-    /// The bits of block `i` that can be judged: those of the tile's bytes but for the last one, whose CR may belong to
-    /// an LF behind the tile, and the end of the file.
-    fn covered(tile: *const Tile, i: usize, at_file_end: bool) u64 {
-        const judged = tile.len - @intFromBool(!at_file_end);
-        return (if (i * 64 < judged) masks.firstBits(judged - i * 64) else 0) | tile.line_ends[i];
-    }
-
-    /// The first delimiter at `from` or behind; the caller knows that there is one.
-    inline fn delimiterFrom(tile: *const Tile, from: u32) u32 {
-        var block = from / 64;
-        const shift: u6 = @intCast(from % 64);
-        const window = tile.delimiters[block] >> shift | tile.delimiters[block + 1] << 1 << (63 - shift);
-        if (window != 0) return from + @ctz(window);
-        block += 1;
-        while (tile.delimiters[block] == 0) block += 1;
-        return block * 64 + @ctz(tile.delimiters[block]);
-    }
-
-    fn linesBefore(tile: *const Tile, behind: u32) u64 {
-        return count(&tile.physical_line_ends, 0, behind);
-    }
-
-    fn quotesBetween(tile: *const Tile, from: u32, behind: u32) u32 {
-        return count(&tile.quotes, from, behind);
-    }
-
-    fn suspiciousBetween(tile: *const Tile, from: u32, behind: u32) bool {
-        return count(&tile.suspicious, from, behind) != 0;
-    }
-
-    inline fn count(words: []const u64, from: u32, behind: u32) u32 {
-        var total: u32 = 0;
-        var block = from / 64;
-        while (block * 64 < behind) : (block += 1) {
-            var word = words[block] & masks.firstBits(behind - block * 64);
-            if (block * 64 < from) word &= ~masks.firstBits(from - block * 64);
-            total += @popCount(word);
-        }
-        return total;
-    }
-};

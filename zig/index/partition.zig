@@ -25,7 +25,7 @@ pub const Partitions = struct {
         std.debug.assert(std.math.isPowerOfTwo(count) and count <= 1 << 16);
         const cursors = try gpa.alloc(usize, count);
         @memset(cursors, 0);
-        return .{ .gpa = gpa, .memory = memory, .shift = @intCast(@min(63, 64 - @ctz(count))), .cursors = cursors };
+        return .{ .gpa = gpa, .memory = memory, .shift = @intCast(63 - @ctz(count)), .cursors = cursors };
     }
 
     pub fn deinit(partitions: *Partitions) void {
@@ -34,14 +34,16 @@ pub const Partitions = struct {
     }
 
     pub fn append(partitions: *Partitions, hashes: []const u64, refs: []const Ref) memory_module.Error!void {
-        const only_one = partitions.cursors.len == 1;
-        for (hashes, refs) |key_hash, ref| {
-            const index: usize = if (only_one) 0 else @intCast(key_hash >> partitions.shift);
-            var cursor = partitions.cursors[index];
-            if (cursor % block_bytes == 0) cursor = try partitions.newBlock(cursor);
-            @as(*Entry, @ptrFromInt(cursor)).* = .{ .hash = key_hash, .ref = ref };
-            partitions.cursors[index] = cursor + @sizeOf(Entry);
-        }
+        for (hashes, refs) |key_hash, ref| try partitions.push(key_hash, ref);
+    }
+
+    pub inline fn push(partitions: *Partitions, key_hash: u64, ref: Ref) memory_module.Error!void {
+        // In two steps, since for one partition all 64 bits go.
+        const index: usize = @intCast(key_hash >> 1 >> partitions.shift);
+        var cursor = partitions.cursors[index];
+        if (cursor % block_bytes == 0) cursor = try partitions.newBlock(cursor);
+        @as(*Entry, @ptrFromInt(cursor)).* = .{ .hash = key_hash, .ref = ref };
+        partitions.cursors[index] = cursor + @sizeOf(Entry);
     }
 
     /// A block's first entry holds the end of the block before it.

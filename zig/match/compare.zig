@@ -30,13 +30,20 @@ pub fn differenceOf(gpa: std.mem.Allocator, value_type: abi.ValueType, internal:
     return try Decimal.difference(gpa, &left, &right);
 }
 
+/// Whether both sides are read under the same rules and every column stands in the same place: then rows of equal
+/// bytes are equal in key and values.
+pub fn sameLayout(internal: *const Ledger, external: *const Ledger) bool {
+    return std.meta.eql(internal.dialect, external.dialect) and internal.fold_case == external.fold_case and
+        internal.width == external.width and internal.trailing == external.trailing and
+        std.mem.eql(u32, internal.key, external.key) and std.mem.eql(u32, internal.compare, external.compare);
+}
+
 /// One worker's view of a pair of rows. Not shared between threads.
 pub const Comparer = struct {
     internal: *const Ledger,
     external: *const Ledger,
     columns: []const abi.ColumnSpec,
-    /// Both sides are read under the same rules and every column stands in the same place: then rows of equal bytes
-    /// are equal in key and values.
+    /// See `sameLayout`.
     same_layout: bool,
     internal_fields: []record.Field,
     external_fields: []record.Field,
@@ -48,8 +55,7 @@ pub const Comparer = struct {
             .internal = internal,
             .external = external,
             .columns = columns,
-            .same_layout = std.meta.eql(internal.dialect, external.dialect) and internal.fold_case == external.fold_case and
-                std.mem.eql(u32, internal.key, external.key) and std.mem.eql(u32, internal.compare, external.compare),
+            .same_layout = sameLayout(internal, external),
             .internal_fields = try gpa.alloc(record.Field, internal.width),
             .external_fields = try gpa.alloc(record.Field, external.width),
             .verdicts = try gpa.alloc(Verdict, columns.len),

@@ -12,6 +12,8 @@ const Pairing = @import("pair.zig").Pairing;
 const Ref = ledger_module.Ref;
 const Side = ledger_module.Side;
 const Entry = partition.Entry;
+const Partitions = partition.Partitions;
+const Run = @import("side_by_side.zig").Run;
 
 const none: u32 = std.math.maxInt(u32);
 /// How many pairs ahead rows are asked for: enough to keep memory busy, few enough to stay in the first-level cache.
@@ -19,6 +21,26 @@ const prefetch_distance = 24;
 
 pub const Error = error{ OutOfMemory, Cancelled };
 const Attempt = Error || error{HashCollision};
+
+/// What the scan or the aligned walk left to join, by worker.
+pub const Rows = struct {
+    /// Pairs of equal bytes, by their internal row, with the runs that tell where the external row is.
+    settled: []const Partitions,
+    runs: []const Run,
+    internal: []const Partitions,
+    external: []const Partitions,
+
+    fn externalOf(rows: *const Rows, internal: Ref) Ref {
+        var low: usize = 0;
+        var high = rows.runs.len;
+        while (high - low > 1) {
+            const middle = (low + high) / 2;
+            if (rows.runs[middle].internal <= internal.offset) low = middle else high = middle;
+        }
+        const run = rows.runs[low];
+        return .{ .offset = @intCast(run.external + (internal.offset - run.internal)), .len = internal.len };
+    }
+};
 
 /// One worker's table and lists, reused from partition to partition.
 pub const Joiner = struct {
@@ -57,11 +79,20 @@ pub const Joiner = struct {
     }
 
     /// Joins partition `index` of what all workers wrote.
-    pub fn join(joiner: *Joiner, internal: []const partition.Partitions, external: []const partition.Partitions, index: usize) Error!void {
+    pub fn join(joiner: *Joiner, rows: Rows, index: usize) Error!void {
         joiner.entries.clearRetainingCapacity();
-        try joiner.gather(internal, index);
+        try joiner.gather(rows.settled, index);
+        const unique = joiner.entries.items.len == 0 or try joiner.settledAreUnique(rows, index);
+        if (unique) joiner.entries.clearRetainingCapacity();
+        const settled = joiner.entries.items.len;
+        try joiner.gather(rows.internal, index);
         joiner.internal_len = joiner.entries.items.len;
-        try joiner.gather(external, index);
+        try joiner.entries.ensureUnusedCapacity(joiner.gpa, settled);
+        for (0..settled) |i| {
+            const entry = joiner.entries.items[i];
+            joiner.entries.appendAssumeCapacity(.{ .hash = entry.hash, .ref = rows.externalOf(entry.ref) });
+        }
+        try joiner.gather(rows.external, index);
         if (joiner.entries.items.len >= none) return error.OutOfMemory;
         joiner.attempt(false) catch |problem| switch (problem) {
             error.HashCollision => joiner.attempt(true) catch |again| switch (again) {
@@ -70,6 +101,33 @@ pub const Joiner = struct {
             },
             else => |other| return other,
         };
+    }
+
+    /// Whether no key of the gathered settled pairs has any other row, by hash: then they are matched for good.
+    fn settledAreUnique(joiner: *Joiner, rows: Rows, index: usize) Error!bool {
+        const settled = joiner.entries.items.len;
+        try joiner.prepare();
+        for (0..settled) |row| {
+            const slot = try joiner.find(@intCast(row), .internal, false);
+            if (joiner.slots[slot] != 0) return false;
+            joiner.slots[slot] = @intCast(row + 1);
+        }
+        for ([_][]const Partitions{ rows.internal, rows.external }) |side| for (side) |*partitions| {
+            var blocks = partitions.blocks(index);
+            while (blocks.next()) |entries| for (entries) |entry| {
+                if (joiner.slots[joiner.findHash(entry.hash)] != 0) return false;
+            };
+        };
+        joiner.findings.matched += settled;
+        for (&joiner.findings.distinct_keys) |*count| count.* += settled;
+        return true;
+    }
+
+    /// The slot of the first row with this hash, or the empty slot where it belongs.
+    fn findHash(joiner: *const Joiner, wanted: u64) usize {
+        var slot: usize = @intCast(wanted & (joiner.slots.len - 1));
+        while (joiner.slots[slot] != 0 and joiner.entries.items[joiner.slots[slot] - 1].hash != wanted) slot = (slot + 1) & (joiner.slots.len - 1);
+        return slot;
     }
 
     fn gather(joiner: *Joiner, sides: []const partition.Partitions, index: usize) Error!void {
