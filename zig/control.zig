@@ -20,8 +20,9 @@ pub const Control = extern struct {
     rows: std.atomic.Value(u64) = .init(0),
     breaks: std.atomic.Value(u64) = .init(0),
 
+    /// Whether the job should end now: it was cancelled, or what it reads is gone.
     pub fn isCancelled(control: *const Control) bool {
-        return control.cancelled.load(.monotonic) != 0;
+        return control.cancelled.load(.monotonic) | control.vanished.load(.monotonic) != 0;
     }
 
     pub fn enter(control: *Control, phase: abi.Phase, total_units: u64) void {

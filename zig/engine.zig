@@ -33,11 +33,34 @@ fn run(control: *Control) callconv(.c) void {
 fn finish(arena: std.mem.Allocator, control: *Control) error{ OutOfMemory, WriteFailed }!void {
     const spec = std.json.parseFromSliceLeaky(abi.JobSpec, arena, control.spec[0..control.spec_len], .{ .allocate = .alloc_if_needed }) catch |problem|
         return publish(control, try failed(abi.RunResult, arena, problem));
+    if (!isValid(spec)) return publish(control, try failed(abi.RunResult, arena, error.InvalidSpecification));
     switch (spec) {
         .run => |s| try publish(control, job.run(gpa, arena, s, control) catch |problem| try failed(abi.RunResult, arena, problem)),
         .sample => |s| try publish(control, sample.run(arena, s, control) catch |problem| try failed(abi.SampleResult, arena, problem)),
         .generate => |s| try publish(control, generate.run(gpa, arena, s, control) catch |problem| try failed(abi.GenerateResult, arena, problem)),
     }
+}
+
+/// TypeScript has checked what a user can get wrong; this refuses what only a fault in it could send.
+fn isValid(spec: abi.JobSpec) bool {
+    switch (spec) {
+        .run => |s| {
+            if (s.threads == 0 or s.chunk_bytes == 0 or s.hash_bits > 64 or s.key.len == 0) return false;
+            for ([_][]const abi.ColumnSpec{ s.key, s.compare }) |columns| for (columns) |column| {
+                if (column.internal >= s.internal.width) return false;
+                if (s.external) |external| if (column.external >= external.width) return false;
+            };
+            if (s.only_keys) |keys| for (keys) |key| if (key.len != s.key.len) return false;
+            return validFiles(s.internal.files) and (s.external == null or validFiles(s.external.?.files));
+        },
+        .sample => |s| return validFiles(&.{s.file}),
+        .generate => |s| return s.threads != 0 and s.rows < 1 << 40,
+    }
+}
+
+fn validFiles(files: []const abi.FileSpec) bool {
+    for (files) |file| if (file.fd < 0 or file.start > file.size or file.size >= 1 << 47) return false;
+    return files.len != 0;
 }
 
 fn failed(comptime Result: type, arena: std.mem.Allocator, problem: anyerror) error{OutOfMemory}!Result {
@@ -50,7 +73,9 @@ fn failed(comptime Result: type, arena: std.mem.Allocator, problem: anyerror) er
         error.CannotMap => "the file cannot be mapped into memory",
         else => try std.fmt.allocPrint(arena, "unexpected failure in the engine ({t})", .{problem}),
     } };
-    return .{ .outcome = .failed, .errors = items };
+    var result: Result = .{ .outcome = .failed, .errors = items };
+    if (@hasField(Result, "error_count")) result.error_count = items.len;
+    return result;
 }
 
 fn codeOf(problem: anyerror) []const u8 {

@@ -70,9 +70,13 @@ const Maker = struct {
             .external => maker.spec.external_fd,
             .truth => maker.spec.truth_fd,
         } };
-        if (target != .truth and maker.spec.header) maker.writer.writeAll(header);
+        if (target != .truth and maker.spec.header) {
+            maker.writer.writeAll(header);
+            _ = maker.bytes.fetchAdd(header.len, .monotonic);
+        }
         maker.claims = .{ .len = @intCast((maker.trades() + batch_rows - 1) / batch_rows) };
-        parallel.run(maker.spec.threads, maker, work);
+        const team: parallel.Team = .init(maker.spec.threads, false);
+        team.run(maker, work);
         if (maker.control.isCancelled()) return error.Cancelled;
         if (maker.out_of_memory.load(.monotonic)) return error.OutOfMemory;
         return if (maker.writer.failed.load(.acquire)) maker.writer.errno.load(.monotonic) else null;

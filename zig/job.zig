@@ -36,9 +36,13 @@ pub const Error = error{ OutOfMemory, Cancelled, CannotMap, WriteFailed, SpillFa
 
 /// Everything in the result is owned by `arena`. Problems of the input are in the result, not errors.
 pub fn run(gpa: std.mem.Allocator, arena: std.mem.Allocator, spec: abi.RunSpec, control: *Control) Error!abi.RunResult {
-    var job: Job = .{ .gpa = gpa, .arena = arena, .spec = spec, .control = control };
+    var job: Job = .{ .gpa = gpa, .arena = arena, .spec = spec, .control = control, .team = .init(spec.threads, spec.pin) };
     defer job.deinit();
-    return job.run() catch |problem| if (problem == error.SpillFailed) job.spillProblem() else problem;
+    return job.run() catch |problem| switch (problem) {
+        error.SpillFailed => job.spillProblem(),
+        error.Cancelled => if (control.vanished.load(.acquire) != 0) job.vanished() else problem,
+        else => problem,
+    };
 }
 
 /// One side while it is scanned.
@@ -76,6 +80,7 @@ const Job = struct {
     seed: u64 = 0,
     partitions: usize = 1,
     memory: memory_module.Memory = undefined,
+    team: parallel.Team,
     claims: parallel.Claims = .{ .len = 0 },
     phases: std.ArrayList(abi.PhaseTime) = .empty,
     phase_start_ns: u64 = 0,
@@ -143,7 +148,7 @@ const Job = struct {
         job.partitions = job.partitionCount();
         const limit = if (job.spec.memory_bytes == 0) std.math.maxInt(u64) else job.spec.memory_bytes;
         job.memory = .{ .limit_bytes = limit, .directory = if (job.spec.temp_directory) |path| try job.arena.dupeZ(u8, path) else null };
-        const workers = try job.arena.alloc(WorkerState, job.spec.threads);
+        const workers = try job.arena.alloc(WorkerState, job.team.threads);
         for (workers, 0..) |*worker, i| {
             worker.* = .{
                 .partitions = .{ try .init(job.gpa, &job.memory, job.partitions), try .init(job.gpa, &job.memory, job.partitions) },
@@ -175,7 +180,7 @@ const Job = struct {
             chunks += s.chunks.len;
         };
         job.claims = .{ .len = chunks };
-        parallel.run(job.spec.threads, job, scanWorker);
+        job.team.run(job, scanWorker);
         try job.workerFailure();
         try job.gatherScan();
     }
@@ -273,7 +278,7 @@ const Job = struct {
         @memset(job.outcomes, .{});
         job.enterScan();
         job.claims = .{ .len = plan.segments.len };
-        parallel.run(job.spec.threads, job, walkWorker);
+        job.team.run(job, walkWorker);
         if (try job.walkFailed()) return false;
         try job.keepSegments();
         job.plan = if (plan.order == .unsorted) .hash else .merge;
@@ -317,7 +322,7 @@ const Job = struct {
         defer arena.deinit();
         while (job.claims.take()) |index| {
             const next = if (index + 1 < job.segments.len) &job.segments[index + 1] else null;
-            const outcome = try walker.walk(arena.allocator(), job.order, &job.segments[index], next);
+            const outcome = try walker.walk(arena.allocator(), job.order, &job.segments[index], index == 0, next);
             try job.keepOutcome(index, outcome);
             job.control.advance(job.segments[index].bytes());
         }
@@ -428,7 +433,7 @@ const Job = struct {
     }
 
     fn failed(job: *Job, items: []const abi.ErrorItem, error_count: u64) abi.RunResult {
-        return .{ .outcome = .failed, .errors = items, .error_count = error_count, .threads = job.spec.threads, .level = build_level, .phases = job.phases.items };
+        return .{ .outcome = .failed, .errors = items, .error_count = error_count, .threads = job.team.threads, .level = build_level, .phases = job.phases.items };
     }
 
     // Joining
@@ -442,7 +447,7 @@ const Job = struct {
             for (list.*, job.workers) |*out, *worker| out.* = if (i < 2) worker.partitions[i] else worker.settled;
         }
         job.rows = .{ .internal = written[0], .external = written[1], .settled = written[2], .runs = job.runs };
-        parallel.run(job.spec.threads, job, joinWorker);
+        job.team.run(job, joinWorker);
         try job.workerFailure();
         for (&job.sides, 0..) |*side, i| if (side.*) |*s| {
             const first = &job.workers[0].findings;
@@ -498,7 +503,7 @@ const Job = struct {
             .matched = findings.matched,
             .plan = job.plan,
             .plan_reason = job.plan_reason,
-            .threads = job.spec.threads,
+            .threads = job.team.threads,
             .level = build_level,
         };
         for ([_]*abi.SideCounts{ &result.internal, &result.external }, &job.sides, 0..) |counts, *side, i| if (side.*) |*s| {
@@ -607,7 +612,7 @@ const Job = struct {
             .writer = .{ .control = job.control, .fd = fd },
             .sequence = .{ .findings = &job.findings.? },
         };
-        output.write(job.spec.threads) catch |problem| {
+        output.write(&job.team) catch |problem| {
             job.write_errno = output.writer.errno.load(.monotonic);
             return problem;
         };

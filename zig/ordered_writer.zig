@@ -59,6 +59,9 @@ pub const OrderedWriter = struct {
             .NOSPC => .{ .code = "write", .text = "no space left on the device" },
             .DQUOT => .{ .code = "write", .text = "the disk quota is used up" },
             .FBIG => .{ .code = "write", .text = "the file is too large" },
+            .NOENT => .{ .code = "write", .text = "there is no such directory" },
+            .ACCES, .PERM, .ROFS => .{ .code = "write", .text = "it may not be written" },
+            .OPNOTSUPP => .{ .code = "write", .text = "its file system cannot hold temporary files" },
             .IO => .{ .code = "write", .text = "input/output error" },
             else => .{ .code = "write", .text = "the write failed" },
         };

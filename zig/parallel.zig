@@ -1,17 +1,34 @@
 //! Runs one function on several threads. Work is claimed by the function itself from a shared counter, so the result
 //! never depends on how many threads could be started.
 const std = @import("std");
+const placement = @import("placement.zig");
 
-/// Calls `work(context, worker)` for worker 0..threads, worker 0 on the calling thread; returns when all have.
-pub fn run(threads: u32, context: anytype, comptime work: fn (@TypeOf(context), u32) void) void {
-    std.debug.assert(threads >= 1 and threads <= max_threads);
-    var started: [max_threads]?std.Thread = @splat(null);
-    for (started[1..threads], 1..) |*thread, worker| {
-        thread.* = std.Thread.spawn(.{ .stack_size = 4 << 20 }, work, .{ context, @as(u32, @intCast(worker)) }) catch null;
+/// The workers of a job: how many, and the cores they are pinned to (none: wherever the kernel puts them).
+pub const Team = struct {
+    threads: u32,
+    cores: placement.Cores = .{},
+
+    pub fn init(threads: u32, pin: bool) Team {
+        return .{ .threads = @max(1, @min(threads, max_threads)), .cores = if (pin) placement.read() else .{} };
     }
-    work(context, 0);
-    for (started[1..threads]) |thread| if (thread) |t| t.join();
-}
+
+    /// Calls `work(context, worker)` for worker 0..threads, worker 0 on the calling thread; returns when all have.
+    pub fn run(team: *const Team, context: anytype, comptime work: fn (@TypeOf(context), u32) void) void {
+        const Start = struct {
+            fn start(t: *const Team, c: @TypeOf(context), worker: u32) void {
+                const cores = t.cores.slice();
+                if (cores.len != 0) placement.pinTo(cores[worker % cores.len]);
+                work(c, worker);
+            }
+        };
+        var started: [max_threads]?std.Thread = @splat(null);
+        for (started[1..team.threads], 1..) |*thread, worker| {
+            thread.* = std.Thread.spawn(.{ .stack_size = 4 << 20 }, Start.start, .{ team, context, @as(u32, @intCast(worker)) }) catch null;
+        }
+        Start.start(team, context, 0);
+        for (started[1..team.threads]) |thread| if (thread) |t| t.join();
+    }
+};
 
 pub const max_threads = 256;
 
@@ -36,6 +53,7 @@ test "every item is handed out once" {
         }
     };
     var context: Context = .{};
-    run(7, &context, Context.work);
+    const team: Team = .init(7, true);
+    team.run(&context, Context.work);
     try std.testing.expectEqual(999 * 1000 / 2, context.sum.load(.monotonic));
 }

@@ -81,6 +81,8 @@ export fn recon_last_error(buffer: [*]u8, capacity: usize) usize {
 /// Starts a job from a JobSpec in JSON, which is copied. On success `handle` names the job until release.
 export fn recon_job_start(json: [*]const u8, json_len: usize, handle: *u32) i32 {
     handle.* = 0;
+    // A file size limit is then an error of the write like any other.
+    _ = std.c.sigaction(.XFSZ, &.{ .handler = .{ .handler = std.c.SIG.IGN }, .mask = std.mem.zeroes(std.c.sigset_t), .flags = 0 }, null);
     if (json_len == 0) return fail(.invalid_argument, "the job has no specification", .{});
     for (&jobs, 0..) |*job, slot| {
         if (job.control != null) continue;

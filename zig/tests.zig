@@ -2,6 +2,7 @@
 test {
     _ = @import("cpu.zig");
     _ = @import("parallel.zig");
+    _ = @import("placement.zig");
     _ = @import("source/transcode.zig");
     _ = @import("csv/record.zig");
     _ = @import("csv/ledger.zig");

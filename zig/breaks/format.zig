@@ -235,9 +235,7 @@ pub const Formatter = struct {
     fn parse(formatter: *Formatter, places: [2]?u64) void {
         for ([_]Side{ .internal, .external }, places, formatter.fields) |side, place, fields| {
             const offset = place orelse continue;
-            const ledger = formatter.context.ledger(side);
-            const whole = record.parse(ledger.mapping.base, offset, ledger.fileEnd(offset), ledger.dialect, fields);
-            std.debug.assert(whole.problem == .none and whole.fields == ledger.width);
+            formatter.context.ledger(side).parseFields(offset, fields);
         }
     }
 
@@ -248,7 +246,7 @@ pub const Formatter = struct {
 
     fn reason(formatter: *Formatter, side: Side, offset: u64) Error![]const u8 {
         const ledger = formatter.context.ledger(side);
-        const fault = ledger.examine(offset, formatter.fields[@intFromEnum(side)]).fault.?;
+        const fault = ledger.examine(offset, formatter.fields[@intFromEnum(side)]).fault orelse return ""; // only if the file changed
         return faults.message(formatter.scratch.arena.allocator(), ledger, formatter.context.all_columns, fault);
     }
 

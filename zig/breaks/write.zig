@@ -72,7 +72,7 @@ pub const Output = struct {
     pub const Kind = enum { csv, jsonl, rejects };
 
     /// Writes the file from its first byte. On WriteFailed `writer.errno` says why.
-    pub fn write(output: *Output, threads: u32) Error!void {
+    pub fn write(output: *Output, team: *const parallel.Team) Error!void {
         var header: std.Io.Writer.Allocating = .init(output.gpa);
         defer header.deinit();
         switch (output.kind) {
@@ -81,7 +81,7 @@ pub const Output = struct {
             .jsonl => {},
         }
         output.writer.writeAll(header.written());
-        parallel.run(threads, output, work);
+        team.run(output, work);
         if (output.writer.control.isCancelled()) return error.Cancelled;
         if (output.out_of_memory.load(.monotonic)) return error.OutOfMemory;
         if (output.writer.failed.load(.acquire)) return error.WriteFailed;

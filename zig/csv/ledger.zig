@@ -99,10 +99,17 @@ pub const Ledger = struct {
     /// Splits a well-formed row into its first `needed` fields; `out` holds as many.
     pub fn split(ledger: *const Ledger, ref: Ref, out: []record.Field) void {
         const wanted = out[0..ledger.needed];
-        if (ref.len != Ref.saturated and ledger.splitPlain(ref, wanted)) return;
-        const whole = record.parse(ledger.mapping.base, ref.offset, ledger.fileEnd(ref.offset), ledger.dialect, wanted);
-        std.debug.assert(whole.fields >= ledger.needed and whole.problem == .none);
+        if (ref.len == Ref.saturated or !ledger.splitPlain(ref, wanted)) ledger.parseFields(ref.offset, wanted);
     }
+
+    /// The fields of the record at `offset`, which was well-formed when it was scanned. Should the file have changed
+    /// since, missing fields come out empty: the run ends with an error, and must not fault before.
+    pub fn parseFields(ledger: *const Ledger, offset: u64, out: []record.Field) void {
+        const whole = record.parse(ledger.mapping.base, offset, ledger.fileEnd(offset), ledger.dialect, out);
+        if (whole.fields < out.len) @memset(out[whole.fields..], empty_field);
+    }
+
+    const empty_field: record.Field = .{ .start = 0, .len = 0, .form = .plain };
 
     /// The vector way for rows without quotes; false when a quote is seen.
     fn splitPlain(ledger: *const Ledger, ref: Ref, wanted: []record.Field) bool {
@@ -125,7 +132,7 @@ pub const Ledger = struct {
             }
         }
         wanted[count] = .{ .start = start, .len = len - start, .form = .plain };
-        std.debug.assert(count + 1 == wanted.len);
+        @memset(wanted[count + 1 ..], empty_field);
         return true;
     }
 

@@ -157,8 +157,9 @@ const Parser = struct {
             parser.record_end
         else
             std.mem.findScalarPos(u8, parser.bytes[0..parser.end], at, '\n') orelse parser.end;
+        const crlf = line_end < parser.end and line_end > parser.start and parser.bytes[line_end - 1] == '\r';
         return .{
-            .end = line_end,
+            .end = line_end - @intFromBool(crlf),
             .next = @max(parser.at, @min(line_end + 1, parser.end)),
             .fields = parser.fields,
             .at = at,

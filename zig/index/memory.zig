@@ -57,8 +57,20 @@ pub const Memory = struct {
         if (memory.fd >= 0) return memory.fd;
         const unnamed: std.c.O = .{ .ACCMODE = .RDWR, .TMPFILE = true, .DIRECTORY = true, .CLOEXEC = true };
         memory.fd = std.c.open(directory, unnamed, @as(std.c.mode_t, 0o600));
+        if (memory.fd < 0) memory.fd = openNamed(directory);
         if (memory.fd < 0) return memory.failed(std.c._errno().*);
         return memory.fd;
+    }
+
+    /// For file systems without unnamed files: named for as long as it takes to remove the name.
+    fn openNamed(directory: [*:0]const u8) i32 {
+        var buffer: [std.posix.PATH_MAX]u8 = undefined;
+        var random: u64 = 0;
+        _ = std.c.getrandom(std.mem.asBytes(&random), @sizeOf(u64), 0);
+        const path = std.fmt.bufPrintSentinel(&buffer, "{s}/.recon-{x}", .{ directory, random }, 0) catch return -1;
+        const fd = std.c.open(path, .{ .ACCMODE = .RDWR, .CREAT = true, .EXCL = true, .CLOEXEC = true }, @as(std.c.mode_t, 0o600));
+        if (fd >= 0) _ = std.c.unlink(path);
+        return fd;
     }
 
     fn failed(memory: *Memory, errno: i32) Error {

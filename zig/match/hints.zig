@@ -132,9 +132,8 @@ const Finder = struct {
     }
 
     fn parse(finder: *Finder, side: Side, offset: u64) void {
-        const l = finder.ledger(side);
         finder.scratch[@intFromEnum(side)].reset();
-        _ = record.parse(l.mapping.base, offset, l.fileEnd(offset), l.dialect, finder.fields[@intFromEnum(side)]);
+        finder.ledger(side).parseFields(offset, finder.fields[@intFromEnum(side)]);
     }
 
     fn part(finder: *Finder, side: Side, offset: u64, column: u32) Error![]const u8 {

@@ -85,24 +85,26 @@ pub const Planner = struct {
         return planner.ledgers[side].mapping.files[0];
     }
 
-    /// The row that starts at `at` or, with `at` inside a line, behind that line. Null at the end or if it is no usual row.
+    /// The first usual row that starts at `at` or not far behind it; lines that are none are passed. Null if there is none.
     fn rowFrom(planner: *Planner, side: usize, at: u64) ?Row {
         const f = planner.file(side);
         const ledger = planner.ledgers[side];
         const bytes = ledger.mapping.base;
-        const start = if (at <= f.first) f.first else (std.mem.findScalarPos(u8, bytes[0..f.end], at - 1, '\n') orelse return null) + 1;
-        if (start >= f.end) return null;
-        const examined = ledger.examine(start, planner.fields[side]);
-        if (examined.record.blank or examined.fault != null) return null;
-        const field = planner.fields[side][ledger.key[0]];
-        if (field.len == 0 or field.form == .escaped) return null;
-        return .{
-            .start = start,
-            .end = examined.record.end,
-            .next = examined.record.next,
-            .key = (bytes + start + field.start)[0..field.len],
-            .lines = 0,
-        };
+        var start = if (at <= f.first) f.first else (std.mem.findScalarPos(u8, bytes[0..f.end], at - 1, '\n') orelse return null) + 1;
+        while (start < @min(f.end, at + search_bytes)) {
+            const examined = ledger.examine(start, planner.fields[side]);
+            const field = planner.fields[side][ledger.key[0]];
+            const unusual = examined.record.blank or examined.fault != null or field.len == 0 or field.form == .escaped;
+            if (!unusual) return .{
+                .start = start,
+                .end = examined.record.end,
+                .next = examined.record.next,
+                .key = (bytes + start + field.start)[0..field.len],
+                .lines = 0,
+            };
+            start = examined.record.next;
+        }
+        return null;
     }
 
     /// The order that every looked-at row of both sides follows; null if there is none.
@@ -268,7 +270,7 @@ pub const Walker = struct {
     runs: std.ArrayList(Run) = .empty,
 
     /// Reads one segment whole; `arena` owns what the outcome holds.
-    pub fn walk(walker: *Walker, arena: std.mem.Allocator, order: Order, segment: *const Segment, next: ?*const Segment) Error!Outcome {
+    pub fn walk(walker: *Walker, arena: std.mem.Allocator, order: Order, segment: *const Segment, is_first: bool, next: ?*const Segment) Error!Outcome {
         for (walker.readers, 0..) |*reader, side| {
             const ledger = walker.comparer.ledgerOf(@enumFromInt(side));
             const fields = if (side == 0) walker.comparer.internal_fields else walker.comparer.external_fields;
@@ -278,7 +280,7 @@ pub const Walker = struct {
         walker.runs.clearRetainingCapacity();
         switch (order) {
             .unsorted => try walker.alignRows(),
-            inline else => |o| try walker.merge(o, next),
+            inline else => |o| try walker.merge(o, is_first, next),
         }
         var outcome: Outcome = .{ .runs = try arena.dupe(Run, walker.runs.items) };
         for (walker.readers, 0..) |*reader, side| {
@@ -307,12 +309,16 @@ pub const Walker = struct {
         return bytes[len - 1] == '\n' and masks.sameBytes(bytes, external.ledger.mapping.base + external.at, len);
     }
 
-    fn merge(walker: *Walker, comptime order: Order, next: ?*const Segment) Error!void {
+    fn merge(walker: *Walker, comptime order: Order, is_first: bool, next: ?*const Segment) Error!void {
         const internal = &walker.readers[0];
         const external = &walker.readers[1];
-        // The key that the next segment starts with ends this one on both sides.
-        const behind = if (next) |segment| try walker.firstKey(segment) else null;
+        // The keys that this segment and the next start with bound both sides: that proves where both were cut.
+        const behind = if (next) |segment| try walker.firstKey(segment.from[0]) else null;
         var last: [2]?[]const u8 = @splat(null);
+        if (!is_first) {
+            const begin = try walker.firstKey(internal.at);
+            if (try external.peek()) |row| if (isBefore(order, row.key, begin)) return error.Unfit;
+        }
         var steps: u32 = 0;
         while (true) {
             steps +%= 1;
@@ -341,13 +347,14 @@ pub const Walker = struct {
         if (behind) |key| for (last) |mine| if (mine) |m| if (!isBefore(order, m, key)) return error.Unfit;
     }
 
-    fn firstKey(walker: *Walker, segment: *const Segment) Error![]const u8 {
+    /// The key of the internal row at `at`, where a segment starts.
+    fn firstKey(walker: *Walker, at: u64) Error![]const u8 {
         const ledger = walker.comparer.internal;
-        const row = ledger.examine(segment.from[0], walker.comparer.internal_fields);
+        const row = ledger.examine(at, walker.comparer.internal_fields);
         if (row.record.blank or row.fault != null) return error.Unfit;
         const field = walker.comparer.internal_fields[ledger.key[0]];
         if (field.form == .escaped or field.len == 0) return error.Unfit;
-        return (ledger.mapping.base + segment.from[0] + field.start)[0..field.len];
+        return (ledger.mapping.base + at + field.start)[0..field.len];
     }
 
     fn passSorted(walker: *Walker, comptime order: Order, comptime side: ledger_module.Side, row: Row, last: *[2]?[]const u8) Error!void {

@@ -44,8 +44,9 @@ fn install() void {
     if (std.c.sigaction(.BUS, &action, &previous) != 0) installed.store(false, .release);
 }
 
-/// Async-signal-safe: atomics and one mmap. A zero page takes the vanished page's place, so the read goes on and
-/// the job ends with an error; a fault anywhere else goes to whoever handled SIGBUS before.
+/// Async-signal-safe: atomics and one mmap. Zero pages take the place of the vanished page and of all behind it (one by
+/// one they would use up the process's mappings), so the read goes on and the job ends with an error; a fault anywhere
+/// else goes to whoever handled SIGBUS before.
 fn onSigbus(signal: std.c.SIG, info: *const std.c.siginfo_t, context: ?*anyopaque) callconv(.c) void {
     const address = @intFromPtr(info.fields.sigfault.addr);
     for (&ranges) |*range| {
@@ -53,7 +54,8 @@ fn onSigbus(signal: std.c.SIG, info: *const std.c.siginfo_t, context: ?*anyopaqu
         const flag = range.flag.load(.acquire) orelse continue;
         const page_size = std.heap.pageSize();
         const page = std.mem.alignBackward(usize, address, page_size);
-        const mapped = std.c.mmap(@ptrFromInt(page), page_size, .{ .READ = true, .WRITE = true }, .{ .TYPE = .PRIVATE, .ANONYMOUS = true, .FIXED = true }, -1, 0);
+        const rest = range.end.load(.acquire) - page;
+        const mapped = std.c.mmap(@ptrFromInt(page), rest, .{ .READ = true, .WRITE = true }, .{ .TYPE = .PRIVATE, .ANONYMOUS = true, .FIXED = true }, -1, 0);
         if (mapped == std.c.MAP_FAILED) break;
         flag.store(1, .release);
         return;
