@@ -24,6 +24,8 @@ export interface Way {
   chunkBytes: number | null;
   hashBits: number | null;
   plan: "auto" | "hash" | "merge";
+  /** For `--memory`; null for its default. */
+  memory: string | null;
   format: "jsonl" | "csv";
   transport: "plain" | "gzip" | "zstd" | "utf-16le" | "utf-16be";
   rejectsFile: boolean;
@@ -48,6 +50,7 @@ export function randomWay(random: Random, level: string): Way {
     chunkBytes: random.pick([64, 64, 100, 333, 4096, null]),
     hashBits: random.pick([0, 4, 64, null]),
     plan: random.pick(["auto", "hash", "merge"]),
+    memory: random.pick(["1KiB", "1MiB", null, null]),
     format: random.pick(["jsonl", "csv"]),
     transport: random.chance(0.7) ? "plain" : random.pick(["gzip", "zstd", "utf-16le", "utf-16be"]),
     rejectsFile: random.chance(0.5),
@@ -93,6 +96,7 @@ export function argumentsOf({ internal, external, options }: LedgerPair, way: Wa
   else if (options.reject) args.push("--on-bad-row", "reject");
   if (options.unique) args.push("--unique");
   if (options.maxBreaks > 0) args.push("--max-breaks", String(options.maxBreaks));
+  if (way.memory !== null) args.push("--memory", way.memory);
   args.push("--threads", String(way.threads), "--plan", way.plan, "--breaks", `breaks.${way.format}`, "--json");
   return args;
 }
@@ -363,6 +367,7 @@ function* candidatesOf({ pair, way }: { pair: LedgerPair; way: Way }): Generator
     chunkBytes: null,
     hashBits: null,
     plan: "auto",
+    memory: null,
     transport: "plain",
     rejectsFile: false,
   };
