@@ -1,20 +1,37 @@
 // The executable alone: an empty folder, an empty environment, no temporary folder, no files of the current folder read.
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { copyFileSync, existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { copyFileSync, mkdirSync, writeFileSync } from "node:fs";
+import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
 import { requireExecutable, runCommand, scratchFolder } from "../executable";
 import { listing } from "./started";
 
-const recon = requireExecutable();
-// Not under /tmp, which one of the tests covers.
-const scratch = scratchFolder(existsSync("/dev/shm") ? "/dev/shm" : join(import.meta.dir, "..", "..", ".scratch"));
+const built = requireExecutable();
+// Neither under /tmp, which some tests cover, nor where execution is forbidden, as under /dev/shm of many containers.
+const places = ["/dev/shm", homedir(), join(import.meta.dir, "..", "..")].filter(
+  (place) => !/^\/(var\/)?tmp\b/.test(place),
+);
+const scratch = scratchFolder(places.find(allowsExecution) ?? tmpdir());
 const at = (name: string) => join(scratch.path, name);
+const recon = at("recon");
 const cwd = scratch.path;
 afterAll(() => scratch[Symbol.dispose]());
 beforeAll(() => {
+  copyFileSync(built, recon);
   writeFileSync(at("internal.csv"), "trade_id,price\nT1,10.5\nT2,1\n");
   writeFileSync(at("external.csv"), "trade_id,price\nT1,10.50\nT2,2\n");
 });
+
+function allowsExecution(place: string): boolean {
+  using folder = scratchFolder(place);
+  const script = join(folder.path, "script");
+  writeFileSync(script, "#!/bin/sh\n", { mode: 0o755 });
+  try {
+    return Bun.spawnSync([script]).exitCode === 0;
+  } catch {
+    return false;
+  }
+}
 
 test("runs from an empty folder with nothing beside it and an empty environment", async () => {
   mkdirSync(at("empty"));
