@@ -50,7 +50,7 @@ async function outputs(cwd: string, pair: LedgerPair, way: Way) {
   const { elapsedMs, phases, threads, plan, ...counts } = JSON.parse(Buffer.from(done.stdout).toString("utf8"));
   return {
     ...counts,
-    breaks: readFileSync(join(cwd, "breaks.jsonl")),
+    breaksFile: readFileSync(join(cwd, "breaks.jsonl")),
     rejects: readFileSync(join(cwd, "rejects.csv")),
   };
 }
@@ -71,7 +71,11 @@ function largerPair(random: Random, kind: string): LedgerPair {
   const file = (ordered: typeof mine) =>
     Buffer.from(`id,px,note\n${ordered.map((row) => line(random, row, quoting)).join("")}`);
   const ordered =
-    kind === "sorted" || kind === "aligned" ? theirs : kind === "nearly sorted" ? nearly(random, theirs) : random.shuffle(theirs);
+    kind === "sorted" || kind === "aligned"
+      ? theirs
+      : kind === "nearly sorted"
+        ? nearly(random, theirs)
+        : random.shuffle(theirs);
   return {
     internal: [{ path: "internal.csv", bytes: file(mine) }],
     external: [{ path: "external.csv", bytes: file(ordered) }],
