@@ -1,5 +1,5 @@
 //! Builds librecon.so (one engine object per CPU level, run-time choice), the generated TypeScript view of the
-//! boundary, and the Zig tests. Called by scripts/build.ts; steps: install, abi, test, fmt.
+//! boundary, the baselines of `recon bench`, and the Zig tests. Called by scripts/build.ts; steps: install, abi, test, fmt.
 const std = @import("std");
 const builtin = @import("builtin");
 
@@ -46,6 +46,7 @@ pub fn build(b: *std.Build) void {
     for (levels(arch)) |level| root.addObject(engineObject(b, arch, level, optimize));
     const library = b.addLibrary(.{ .name = "recon", .root_module = root, .linkage = .dynamic, .use_llvm = true });
     b.installArtifact(library);
+    b.installArtifact(baseline(b, target));
 
     const tests = b.addTest(.{ .filters = filters, .root_module = b.createModule(.{
         .root_source_file = b.path("zig/tests.zig"),
@@ -57,6 +58,19 @@ pub fn build(b: *std.Build) void {
 
     const fmt = b.addFmt(.{ .paths = &.{ "build.zig", "zig" }, .check = true });
     b.step("fmt", "Check formatting").dependOn(&fmt.step);
+}
+
+/// What `recon bench` measures the engine against. A library of its own, because it carries libc++; always optimised, because
+/// it is only ever timed.
+fn baseline(b: *std.Build, target: std.Build.ResolvedTarget) *std.Build.Step.Compile {
+    const module = b.createModule(.{ .target = target, .optimize = .ReleaseFast, .link_libc = true, .link_libcpp = true, .strip = true });
+    module.addCSourceFile(.{
+        .file = b.path("zig/baseline/baseline.cpp"),
+        .flags = &.{ "-std=c++20", "-O3", "-Wall", "-Wextra", "-Werror", "-fvisibility=hidden" },
+    });
+    const library = b.addLibrary(.{ .name = "recon_baseline", .root_module = module, .linkage = .dynamic });
+    library.setVersionScript(b.path("zig/baseline/exports.map"));
+    return library;
 }
 
 fn levels(arch: std.Target.Cpu.Arch) []const Level {

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { build } from "../../scripts/build";
 import { root, run } from "../../scripts/processes";
+import type { Counts } from "../../src/bench/baseline";
 import { describeMachine, machineText } from "../../src/bench/machine";
 import { makePair, pairs, type Pair, type PairName } from "../../src/bench/pairs";
 import { ratio, timing, type Ratio, type Timing } from "../../src/bench/statistics";
@@ -17,12 +18,6 @@ const usage = `bun bench/peers/run.ts [SCENARIO…] [--peers duckdb,polars,comm]
                        [--recon FILE]   measure this executable; without it ./recon is built first
 scenarios: ${Object.keys(pairs).join(", ")} (default: shuffled)
 `;
-
-interface Counts {
-  mismatch: number;
-  missing_external: number;
-  missing_internal: number;
-}
 
 /** What one run of a program says. A program that does not time itself is timed from start to end. */
 interface Answer {

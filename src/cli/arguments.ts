@@ -9,8 +9,8 @@ export interface Invocation {
   values: Values;
 }
 
-const commands: readonly string[] = ["run", "inspect", "explain", "generate"] satisfies CommandName[];
-const plannedCommands = ["bench", "init", "fix", "history"];
+const commands: readonly string[] = ["run", "inspect", "explain", "generate", "bench"] satisfies CommandName[];
+const plannedCommands = ["init", "fix", "history"];
 
 /** Throws a ReconError with code `usage` for anything that is not exactly as defined. */
 export function parseArguments(argv: readonly string[]): Invocation {

@@ -51,4 +51,10 @@ export const commands: Record<CommandName, Command> = {
     ],
     load: () => import("./generate"),
   },
+  bench: {
+    usage: ["recon bench [SCENARIO…] [options]"],
+    summary: "the engine against conventional programs and against memory, on generated ledgers",
+    examples: ["recon bench", "recon bench nominal baseline-c floor --rows 1000000 --reps 3"],
+    load: () => import("./bench"),
+  },
 };

@@ -4,7 +4,7 @@ import type { Encoding } from "../ledger/ledger";
 import type { Ids, OnBadRow, Order, Plan } from "../generated/abi";
 import * as kind from "./value-kinds";
 
-export type CommandName = "run" | "inspect" | "explain" | "generate";
+export type CommandName = "run" | "inspect" | "explain" | "generate" | "bench";
 
 export interface Option<T = unknown> {
   /** Without the dashes. */
@@ -27,7 +27,7 @@ export interface Option<T = unknown> {
 
 const ledgers = ["run", "inspect", "explain"] as const;
 const pairs = ["run", "explain"] as const;
-const all = ["run", "inspect", "explain", "generate"] as const;
+const all = ["run", "inspect", "explain", "generate", "bench"] as const;
 
 export const options = {
   key: {
@@ -175,6 +175,30 @@ export const options = {
     help: "rows of the internal ledger",
     default: "10000",
     parse: kind.count(0),
+  },
+  benchRows: {
+    name: "rows",
+    value: "N",
+    commands: ["bench"],
+    help: "rows of each ledger",
+    default: "10000000",
+    parse: kind.count(1),
+  },
+  reps: {
+    name: "reps",
+    value: "N",
+    commands: ["bench"],
+    help: "timed runs of each scenario, after one that is not timed",
+    default: "5",
+    parse: kind.count(1, 1000),
+  },
+  dir: {
+    name: "dir",
+    value: "DIR",
+    commands: ["bench"],
+    help: "where the generated ledgers are kept",
+    default: "./data/bench",
+    parse: kind.text,
   },
   seed: {
     name: "seed",

@@ -1,8 +1,9 @@
 // Finds, loads and wraps the Zig library: the only file that knows how its symbols are called. In the executable the
 // library is embedded and loaded from memory; in a checkout it is zig-out/lib/librecon.so. Used by engine.ts and job.ts.
 import { dlopen } from "bun:ffi";
-import { readFileSync, writeSync, closeSync } from "node:fs";
-import { problem } from "../errors";
+import { readFileSync, writeSync } from "node:fs";
+import { basename } from "node:path";
+import { problem, systemWords } from "../errors";
 import { fingerprint, Progress, Status } from "../generated/abi";
 
 const symbols = {
@@ -102,7 +103,7 @@ export class Library {
 
 /** Loads the library once per process. Throws a ReconError of one sentence where that fails. */
 export function loadLibrary(): Library {
-  return (loaded ??= new Library(open(locate())));
+  return (loaded ??= new Library(openEmbedded(locate(), openChecked)));
 }
 let loaded: Library | undefined;
 
@@ -121,9 +122,20 @@ const libcSymbols = {
 
 /** The calls of the C library that Bun has no function for. */
 export function libc() {
-  return (openedLibc ??= dlopen("libc.so.6", libcSymbols)).symbols;
+  return (openedLibc ??= loading(() => dlopen("libc.so.6", libcSymbols))).symbols;
 }
 let openedLibc: ReturnType<typeof dlopen<typeof libcSymbols>> | undefined;
+
+/** A step of loading; what refuses it is the environment. */
+function loading<T>(step: () => T): T {
+  try {
+    return step();
+  } catch (error) {
+    throw problem("engine", `cannot load the engine: ${systemWords(error)}`, {
+      hint: "recon needs executable memory (no MemoryDenyWriteExecute=) and room for its engine in a file in memory (ulimit -f)",
+    });
+  }
+}
 
 function locate(): string {
   try {
@@ -136,25 +148,18 @@ function locate(): string {
   }
 }
 
-function open(path: string): Symbols {
-  if (!Bun.isStandaloneExecutable) return openChecked(path);
-  const fd = memoryFile("librecon.so");
-  try {
-    const image = readFileSync(path);
-    for (let at = 0; at < image.length;) at += writeSync(fd, image, at);
-    return openChecked(`/proc/self/fd/${fd}`);
-  } finally {
-    closeSync(fd);
-  }
+/** Opens a library from its path; in the executable, where the path is inside, from a copy in memory. */
+export function openEmbedded<T>(path: string, open: (path: string) => T): T {
+  if (!Bun.isStandaloneExecutable) return open(path);
+  // Never closed: the loader knows libraries by path, and would take a later one under the same number for this one.
+  const fd = memoryFile(basename(path));
+  const image = readFileSync(path);
+  for (let at = 0; at < image.length;) at += loading(() => writeSync(fd, image, at));
+  return open(`/proc/self/fd/${fd}`);
 }
 
 function openChecked(path: string): Symbols {
-  let opened: Symbols;
-  try {
-    opened = dlopen(path, symbols).symbols;
-  } catch (error) {
-    throw problem("engine", `cannot load the engine: ${error instanceof Error ? error.message : String(error)}`);
-  }
+  const opened = loading(() => dlopen(path, symbols).symbols);
   if (opened.recon_abi_fingerprint() === fingerprint) return opened;
   throw problem("engine", "the engine library belongs to another build of recon", { hint: "run `bun run build`" });
 }

@@ -29,7 +29,7 @@ async function run(...args: string[]): Promise<Said> {
 
 /** What differs from run to run. */
 const steady = (text: string) =>
-  text.replace(/in [\d.]+ s, [\d.]+ [kMG]? ?rows\/s, (\w+) plan, \d+ threads?/g, "in TIME, $1 plan");
+  text.replace(/in [\d.]+ s, [\d.]+ [kMG]? ?rows\/s, (\w+) plan \(.+\), \d+ threads?/g, "in TIME, $1 plan");
 
 describe("what recon says about itself", () => {
   test("--version", async () => {
@@ -53,6 +53,19 @@ describe("what recon says about itself", () => {
       expect(said.stdout).toContain("Examples:");
     });
   }
+});
+
+describe("without ledgers", () => {
+  test("nothing at all shows the usage and is an error", async () => {
+    const said = await run();
+    expect(said).toMatchObject({ exitCode: 2, stdout: "" });
+    expect(said.stderr).toContain("Usage:\n  recon INTERNAL EXTERNAL");
+  });
+
+  test("help is --help", async () => {
+    expect(await run("help")).toEqual(await run("--help"));
+    expect(await run("help", "explain")).toEqual(await run("explain", "--help"));
+  });
 });
 
 describe("summary", () => {
@@ -95,6 +108,11 @@ describe("summary", () => {
     expect(said).toMatchObject({ exitCode: 0 });
     expect(said.stdout).toStartWith("RECONCILED  3 rows on both sides, no break\n");
     expect(said.stderr).toContain("recon: note: ");
+  });
+
+  test("the plan, and why", async () => {
+    const { stdout } = await run("internal.csv", "external.csv");
+    expect(stdout).toMatch(/rows\/s, merge plan \(both sides strictly ascending by key\), \d+ threads?\n$/);
   });
 
   test("--limit limits what is shown and nothing else", async () => {
@@ -189,7 +207,7 @@ describe("errors", () => {
       ["internal.csv", "external.csv", "--zebra"],
       ["internal.csv", "external.csv", "--threads", "0"],
       ["-", "-"],
-      ["bench"],
+      ["bench", "zebra"],
       ["internal.csv", "external.csv", "--breaks", "breaks.txt"],
       ["internal.csv", "external.csv", "--breaks", "-"],
       ["inspect", "nowhere.csv"],
@@ -207,6 +225,45 @@ describe("errors", () => {
     }
   });
 
+  test("standard input is called by its name, and - in the document", async () => {
+    const args = [recon, "-", "internal.csv", "--json"];
+    const { stdout, stderr } = await runCommand(args, { cwd, stdin: at("bad.csv") });
+    expect(stderr).toContain("recon: standard input (-):3: 2 fields where 3 are expected\n");
+    expect(JSON.parse(new TextDecoder().decode(stdout)).errors[0]).toMatchObject({ path: "-", line: 3 });
+  });
+
+  test("an environment in which nothing can be compiled at run time", async () => {
+    const { exitCode, stderr } = await runCommand([recon, "internal.csv", "external.csv"], {
+      cwd,
+      env: { BUN_JSC_useJIT: "0" },
+    });
+    expect(exitCode).toBe(2);
+    expect(stderr).toStartWith("recon: cannot load the engine: ");
+    expect(stderr).toContain("MemoryDenyWriteExecute=");
+  });
+
+  test("a file size limit, for everything that is written", async () => {
+    const rows = Array.from({ length: 150_000 }, (_, i) => `T${i},${i},a value that takes some room\n`);
+    writeFileSync(at("long.csv"), `trade_id,price,text\n${rows.join("")}`);
+    const limited = async (limit_kib: number, command: string) => {
+      const words = ["bash", "-c", `ulimit -f ${limit_kib}; ${command.replaceAll("recon ", `'${recon}' `)}`];
+      const { exitCode, stderr } = await runCommand(words, { cwd });
+      expect([command, exitCode, stderr.includes("internal error")]).toEqual([command, 2, false]);
+      return stderr;
+    };
+    const reason = "the file is too large";
+    expect(await limited(1, "recon long.csv internal.csv")).toContain(`cannot load the engine: ${reason}`);
+    expect(await limited(4096, "recon long.csv internal.csv --limit 1000000 >large.txt")).toContain(
+      `cannot write to standard output: ${reason}`,
+    );
+    expect(await limited(4096, "recon long.csv internal.csv --breaks large.csv -q")).toStartWith("recon: large.csv: ");
+    expect(await limited(4096, "cat long.csv | recon - internal.csv")).toContain(`temporary copy cannot be written`);
+    expect(await limited(4096, "recon generate large --rows 200000")).toStartWith("recon: large: cannot write");
+    const spilling = "recon long.csv internal.csv --memory 1 --plan hash --temp .";
+    expect(await limited(4096, spilling)).toMatch(/^recon: \.: cannot write a temporary file here: .*\n  hint: .*--temp/);
+    expect(readdirSync(cwd)).not.toContain("large.csv");
+  });
+
   test("--min-rows", async () => {
     const said = await run("internal.csv", "external.csv", "--min-rows", "4");
     expect(said).toMatchObject({ exitCode: 2, stdout: "" });
@@ -218,7 +275,7 @@ describe("--json", () => {
   test("the document of a run", async () => {
     const said = await run("internal.csv", "external.csv", "--key", "trade_id", "--plan", "hash", "--json");
     const document = JSON.parse(said.stdout);
-    expect(document.phases).toBeObject();
+    expect(document.phases).toMatchObject({ scan: expect.any(Number), planReason: expect.any(String) });
     expect(document).toMatchObject({
       schemaVersion: 1,
       status: "breaks",
@@ -280,6 +337,29 @@ describe("inspect", () => {
 `);
   });
 
+  test("bad rows, each with its place", async () => {
+    const said = await run("inspect", "bad.csv");
+    expect(said).toMatchObject({ exitCode: 0, stderr: "" });
+    expect(said.stdout).toContain(`  rows            3
+  bad rows        2
+  key candidates  trade_id  price  quantity
+    bad.csv:3: 2 fields where 3 are expected
+    bad.csv:4: 4 fields where 3 are expected
+  columns, with types guessed from the first 1 row:
+`);
+    const { stdout } = await run("inspect", "bad.csv", "--json");
+    expect(JSON.parse(stdout).files[0]).toMatchObject({ rows: 3, rejected: 2, badRows: [{ line: 3 }, { line: 4 }] });
+  });
+
+  test("of many bad rows 20 are listed, and a quote that never closes is an error", async () => {
+    writeFileSync(at("many.csv"), `trade_id,price\n${"T\n".repeat(30)}`);
+    const { stdout } = await run("inspect", "many.csv");
+    expect(stdout.match(/many\.csv:\d+: /g)?.length).toBe(20);
+    expect(stdout).toContain("    and 10 more\n");
+    writeFileSync(at("open.csv"), 'trade_id,price\nT\nT1,"2\n');
+    expect(await run("inspect", "open.csv")).toMatchObject({ exitCode: 2, stdout: "" });
+  });
+
   test("a pair of columns where none is unique alone", async () => {
     writeFileSync(at("pairs.csv"), "day,seq,qty\n2026-03-02,1,5\n2026-03-02,2,5\n2026-03-03,1,5\n");
     const { stdout } = await run("inspect", "pairs.csv", "--json");
@@ -319,6 +399,41 @@ describe("explain", () => {
     expect(await near("12")).toMatchObject([1, [{ option: null, why: "leading zeros", internal: { line: 4 } }]]);
   });
 
+  test("near misses name what really joins both sides", async () => {
+    writeFileSync(at("lower.csv"), "trade_id,price\nabc,1\n\"t5 \",2\n07,1\nonly,1\n");
+    writeFileSync(at("upper.csv"), "trade_id,price\nABC,1\nT5,3\n7,1\n");
+    const near = async (...keys: string[]) => {
+      const { stdout } = await run("explain", "lower.csv", "upper.csv", "-k", "trade_id", ...keys);
+      return stdout.split("\n").slice(stdout.split("\n").findIndex((line) => line.includes("near miss")));
+    };
+    expect(await near("abc")).toEqual([
+      "  near miss: upper and lower case, --fold-case would join them",
+      "  would match  trade_id=abc  lower.csv:2 upper.csv:2",
+      "",
+    ]);
+    expect(await near("T5")).toEqual([
+      "  near miss: blanks and case, --trim --fold-case would join them",
+      "  would be a mismatch  trade_id=t5   lower.csv:3 upper.csv:3",
+      "",
+    ]);
+    expect(await near("7")).toEqual([
+      "  near miss: leading zeros, which no option ignores",
+      "  missing_external  trade_id=07  lower.csv:4",
+      "",
+    ]);
+    expect(await near("Only")).toEqual([
+      "  near miss: upper and lower case, --fold-case would find this row",
+      "  missing_external  trade_id=only  lower.csv:5",
+      "",
+    ]);
+  });
+
+  test("a side that is trimmed by its own option", async () => {
+    writeFileSync(at("blank.csv"), 'trade_id,price\n"T7 ",1\n');
+    const args = ["internal.csv", "blank.csv", "-k", "trade_id", "--external-trim", "T7"];
+    expect((await run("explain", ...args)).stdout).toContain("  missing_internal  trade_id=T7   blank.csv:2\n");
+  });
+
   test("a key that is nowhere", async () => {
     const said = await explain("T9");
     expect(said).toMatchObject({ exitCode: 2, stdout: "" });
@@ -339,6 +454,14 @@ describe("generate", () => {
       expect(score.stdout).toMatch(/^detection rate +100\.00 %.*\nfalse-break rate +0\.00 %/);
       expect(score.exitCode).toBe(0);
     }
+  });
+
+  test("--json", async () => {
+    const { stdout } = await run("generate", "document", "--rows", "10", "--duplicates", "2", "--json");
+    const [internal, external] = ["internalRows", "externalRows"].map((name) => JSON.parse(stdout)[name]);
+    expect([JSON.parse(stdout).errors, internal + external]).toEqual([[], 22]);
+    const scored = await run("generate", "--score", "document/truth.jsonl", "document/truth.jsonl", "--json");
+    expect(JSON.parse(scored.stdout).errors).toEqual([]);
   });
 
   test("same seed, same bytes, whatever the threads", async () => {
