@@ -30,13 +30,19 @@ export class Stopped extends Error {
   }
 }
 
-/** A refused system call on a file, in words: `PATH: cannot write it: permission denied`. */
+/** A file that cannot be opened or read, in words: `PATH: cannot open it: permission denied`. */
 export function fileProblem(path: string, doing: string, error: unknown): ReconError {
   return problem("io", `cannot ${doing}: ${systemWords(error)}`, { path });
 }
 
+/** Output that cannot be written, for want of space as a rule. */
+export function writeProblem(path: string, doing: string, error: unknown): ReconError {
+  return problem("write", `cannot ${doing}: ${systemWords(error)}`, { path });
+}
+
 /** `ENOSPC: no space left on device, write` without what only programmers read. */
 export function systemWords(error: unknown): string {
+  if ((error as NodeJS.ErrnoException).code === "EFBIG") return "the file is too large: file size limit (ulimit -f)";
   const text = error instanceof Error ? error.message : String(error);
   return /^[A-Z0-9]+: ([^,]+)/.exec(text)?.[1] ?? text;
 }

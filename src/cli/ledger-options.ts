@@ -40,7 +40,6 @@ export function pairOptions(values: Values, internal: string, external: string):
     key: values.key ?? null,
     compare: values.compare ?? null,
     ignore: values.ignore ?? [],
-    tempDirectory: temporaryFolder(values.temp),
   };
 }
 

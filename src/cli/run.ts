@@ -20,7 +20,7 @@ export async function execute({ operands, values }: Invocation): Promise<number>
   const [internal, external] = operands;
   if (internal === undefined || external === undefined || operands.length > 2) {
     throw usage(
-      `recon takes two ledgers, not ${operands.length}`,
+      `two ledgers are needed, not ${operands.length}`,
       "recon INTERNAL EXTERNAL [options]; see recon --help",
     );
   }
@@ -129,7 +129,8 @@ function checkResult(result: RunResult, values: Values): void {
 /** The engine knows its output files as descriptors only. */
 function failure({ errors, error_count }: RunResult, { breaks, rejects }: Values): Error {
   if (errors[0]?.code === "closed_pipe") return new Stopped(141);
-  const outputs = [breaks?.path, rejects].filter((path) => path !== undefined).join(" or ");
+  const paths = [breaks?.path, rejects].filter((path) => path !== undefined);
+  const outputs = paths.map((path) => (path === "-" ? "standard output" : path)).join(" or ");
   const named = errors.map((error) => (error.code === "write" ? { ...error, path: outputs } : error));
   return new ReconError(named, error_count);
 }

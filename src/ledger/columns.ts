@@ -1,8 +1,10 @@
 // From names to places: key columns, compared columns, what is left out, and the messages for names that are not there,
 // are there twice or are nearly right. Pure; used by ledger.ts.
+import { editDistance } from "../edit-distance";
 import { ReconError } from "../errors";
 import type { ColumnSpec, ErrorItem, Note } from "../generated/abi";
 import { note, type LedgerErrorCode } from "./codes";
+import { inputName } from "./source";
 
 /** A column by the names of both sides; `name[2]` is the second column of that name. */
 export interface ColumnPair {
@@ -181,7 +183,8 @@ class Pairing {
   }
 
   #noteOneSided(side: SideColumns, names: string[]): void {
-    if (names.length > 0) this.#notes.push(note("columns", `only ${side.path} has ${listed(names)}: not compared`));
+    if (names.length > 0)
+      this.#notes.push(note("columns", `only ${inputName(side.path)} has ${listed(names)}: not compared`));
   }
 
   #noteUnknownIgnored(): void {
@@ -258,17 +261,4 @@ function nearest(name: string, names: string[]): string | null {
   const byDistance = names.map((other) => ({ other, edits: editDistance(plain(name), plain(other)) }));
   const best = byDistance.sort((a, b) => a.edits - b.edits)[0];
   return best !== undefined && best.edits <= allowed ? best.other : null;
-}
-
-function editDistance(a: string, b: string): number {
-  let row = Array.from({ length: b.length + 1 }, (_, at) => at);
-  for (let i = 1; i <= a.length; i++) {
-    const next = [i];
-    for (let j = 1; j <= b.length; j++) {
-      const replaced = (row[j - 1] as number) + (a[i - 1] === b[j - 1] ? 0 : 1);
-      next.push(Math.min(replaced, (row[j] as number) + 1, (next[j - 1] as number) + 1));
-    }
-    row = next;
-  }
-  return row[b.length] as number;
 }

@@ -5,7 +5,7 @@ import type { FileSpec, Note } from "../generated/abi";
 import { fault, note } from "./codes";
 import { compressionOf } from "./decompress";
 import { encodingOf, mark_bytes, utf8MarkLength, type Encoding } from "./encoding";
-import { openSource, type Source } from "./source";
+import { inputName, openSource, type Source } from "./source";
 import { spool, type LedgerContext } from "./spool";
 
 export class DataFile implements Disposable {
@@ -67,6 +67,9 @@ function markLength(fd: number): number {
 function overruledNotes(path: string, overruled: Encoding | null): Note[] {
   if (overruled === null) return [];
   return [
-    note("encoding", `${path}: its byte order mark says otherwise than --encoding ${overruled}, and was followed`),
+    note(
+      "encoding",
+      `${inputName(path)}: its byte order mark says otherwise than --encoding ${overruled}, and was followed`,
+    ),
   ];
 }

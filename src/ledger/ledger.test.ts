@@ -67,7 +67,6 @@ function pairOptions(internal: string, external: string, choice: Choice = {}): P
     key: names(choice.key),
     compare: null,
     ignore: choice.ignore ?? [],
-    tempDirectory: null,
   };
 }
 

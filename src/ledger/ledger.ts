@@ -8,7 +8,7 @@ import { DataFile, emptyHint } from "./data-file";
 import type { Encoding } from "./encoding";
 import { decideHeader, decideHeaders, type HeaderDecision, type HeaderEvidence, type HeaderMode } from "./header";
 import { evidenceOf, headerText, layOut, shown, type Layout, type SampledSide } from "./layout";
-import { expandPath, isStandardInput } from "./source";
+import { expandPath, inputName, isStandardInput } from "./source";
 import type { LedgerContext } from "./spool";
 
 export type { ColumnPair } from "./columns";
@@ -34,7 +34,6 @@ export interface PairOptions {
   key: ColumnPair[] | null;
   compare: ColumnPair[] | null;
   ignore: string[];
-  tempDirectory: string | null;
 }
 
 /** One side, ready for the engine. Disposing it closes its descriptors. */
@@ -225,7 +224,7 @@ async function sample(options: SideOptions, files: DataFile[], context: LedgerCo
     sampled.push({ spec, sample: result });
   }
   const { side, path, header, columns } = options;
-  return { side, label: path, header, columns, delimiter: delimiter as number, files: sampled };
+  return { side, label: inputName(path), header, columns, delimiter: delimiter as number, files: sampled };
 }
 
 async function sampleFile(
@@ -241,7 +240,7 @@ async function sampleFile(
 }
 
 /** Without the blanks of ASCII, as everywhere under `--trim`. */
-function trimmed(text: string): string {
+export function trimmed(text: string): string {
   return text.replace(/^[\t-\r ]+|[\t-\r ]+$/g, "");
 }
 
@@ -334,7 +333,7 @@ function refuseUnequalWidths(sampled: Sides<SampledSide>, layouts: Sides<Layout>
   throw fault(
     "columns",
     external.columns.path,
-    `there are ${others} columns here but ${own} in ${internal.columns.path}; without a header both need the same number`,
+    `there are ${others} columns here but ${own} in ${inputName(internal.columns.path)}; without a header both need the same number`,
     { hint: "--internal-columns and --external-columns name the columns of each side" },
   );
 }

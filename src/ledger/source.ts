@@ -13,6 +13,11 @@ export function isStandardInput(path: string): boolean {
   return standardInput.has(path);
 }
 
+/** A path as messages call it. */
+export function inputName(path: string): string {
+  return path === "-" ? "standard input (-)" : path;
+}
+
 /** One open file. Disposing it closes the descriptor, standard input excepted. */
 export class Source implements Disposable {
   /** As given; shown in every message. */

@@ -3,15 +3,17 @@
 import { closeSync, constants, openSync, unlinkSync, write } from "node:fs";
 import { join } from "node:path";
 import type { Engine } from "../engine/engine";
+import { openUnnamed } from "../unnamed-file";
 import { fault } from "./codes";
 import { compressionOf, decompress, magic_bytes } from "./decompress";
 import { encodingOf, mark_bytes, transcode, type Encoding } from "./encoding";
-import type { Source } from "./source";
+import { inputName, type Source } from "./source";
 
 /** What opening a ledger needs besides its options. `progress` gets bytes, `total` 0 where it is not known. */
 export interface LedgerContext {
   engine: Engine;
   signal: AbortSignal;
+  /** Null where there is none: then in memory. */
   tempDirectory: string | null;
   progress?: (text: string, done: number, total: number) => void;
 }
@@ -25,7 +27,7 @@ export interface Spooled {
 
 /** Copies all of `source`. Throws `bad_compression`, `encoding`, `spool`, `unreadable` or the signal's reason. */
 export async function spool(source: Source, declared: Encoding | null, context: LedgerContext): Promise<Spooled> {
-  const file = openUnnamed(source.path, context);
+  const file = openTemporary(source.path, context);
   try {
     const decoded = await decodedChunks(source, declared, context);
     let size = 0;
@@ -42,7 +44,9 @@ export async function spool(source: Source, declared: Encoding | null, context: 
 }
 
 async function decodedChunks(source: Source, declared: Encoding | null, { engine, signal, progress }: LedgerContext) {
-  const counted = countBytes(source.chunks(signal), (done) => progress?.(`reading ${source.path}`, done, source.size));
+  const counted = countBytes(source.chunks(signal), (done) =>
+    progress?.(`reading ${inputName(source.path)}`, done, source.size),
+  );
   const raw = await peek(counted, magic_bytes);
   const compression = compressionOf(raw.head);
   const plain = compression === null ? raw.chunks : decompress(compression, raw.chunks, source.path);
@@ -86,29 +90,20 @@ interface UnnamedFile {
   place: string;
 }
 
-/** In `--temp` if given, else in $TMPDIR, else in /var/tmp, else in memory. */
-function openUnnamed(path: string, { tempDirectory, engine }: LedgerContext): UnnamedFile {
-  const candidates = [process.env["TMPDIR"], "/var/tmp"].filter((folder) => folder !== undefined && folder !== "");
-  for (const place of tempDirectory === null ? (candidates as string[]) : [tempDirectory]) {
-    try {
-      return { fd: openUnnamedIn(place), place };
-    } catch (error) {
-      if (tempDirectory !== null) throw cannotSpool(path, place, error);
-    }
+/** In the folder for temporary files if there is one, else in memory. */
+function openTemporary(path: string, { tempDirectory, engine }: LedgerContext): UnnamedFile {
+  if (tempDirectory === null) return { fd: engine.memoryFile("recon-spool"), place: "memory" };
+  try {
+    return { fd: openUnnamed(tempDirectory, mode) ?? openBriefly(tempDirectory), place: tempDirectory };
+  } catch (error) {
+    throw cannotSpool(path, tempDirectory, error);
   }
-  return { fd: engine.memoryFile("recon-spool"), place: "memory" };
 }
 
-function openUnnamedIn(folder: string): number {
-  const mode = 0o600;
-  // O_TMPFILE holds O_DIRECTORY, whose value depends on the processor; node:fs does not name the rest.
-  const unnamed = constants.O_DIRECTORY | 0o20000000;
-  try {
-    return openSync(folder, unnamed | constants.O_RDWR, mode);
-  } catch (error) {
-    // Not every file system can make a file without a name.
-    if (!["EOPNOTSUPP", "EISDIR", "EINVAL"].includes((error as { code?: string }).code ?? "")) throw error;
-  }
+const mode = 0o600;
+
+/** Named for as long as it takes to remove the name. */
+function openBriefly(folder: string): number {
   const name = join(folder, `.recon-${process.pid}-${crypto.randomUUID()}`);
   const fd = openSync(name, constants.O_CREAT | constants.O_EXCL | constants.O_RDWR | constants.O_NOFOLLOW, mode);
   unlinkSync(name);
@@ -131,7 +126,7 @@ function writeSome(file: UnnamedFile, bytes: Uint8Array, path: string): Promise<
 const reasons: Record<string, string> = {
   ENOSPC: "no space is left there",
   EDQUOT: "the quota there is used up",
-  EFBIG: "the file would be larger than allowed",
+  EFBIG: "the file is too large: file size limit (ulimit -f)",
   EACCES: "permission denied",
   EROFS: "it is read-only",
   ENOENT: "there is no such directory",

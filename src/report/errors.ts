@@ -1,6 +1,7 @@
 // What is said when there is no verdict: text on standard error, and the JSON document where one was asked for.
 import { ReconError, Stopped, problem } from "../errors";
 import type { ErrorItem } from "../generated/abi";
+import { inputName } from "../ledger/source";
 import { writeOut } from "./standard-output";
 import { safe } from "./terminal-safe";
 
@@ -30,7 +31,7 @@ export function errorText({ items, total }: ReconError): string {
   const lines = items.flatMap((item, i) => {
     const repeated = items[i + 1]?.hint === item.hint;
     return [
-      `recon: ${place(item)}${safe(item.message)}`,
+      `recon: ${errorPlace(item)}${safe(item.message)}`,
       ...(item.hint && !repeated ? [`  hint: ${safe(item.hint)}`] : []),
     ];
   });
@@ -38,9 +39,10 @@ export function errorText({ items, total }: ReconError): string {
   return lines.join("\n");
 }
 
-function place({ path, line, column }: ErrorItem): string {
+/** `PATH:LINE:COLUMN: `, as far as it is known. */
+export function errorPlace({ path, line, column }: ErrorItem): string {
   if (path === "") return "";
-  return `${safe(path)}:${line > 0 ? `${line}:${column > 0 ? `${column}:` : ""}` : ""} `;
+  return `${safe(inputName(path))}:${line > 0 ? `${line}:${column > 0 ? `${column}:` : ""}` : ""} `;
 }
 
 function internalError(error: unknown): ReconError {

@@ -3,11 +3,9 @@
 import * as fs from "node:fs";
 import { open } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
-import { fileProblem, problem } from "../errors";
+import { fileProblem, problem, writeProblem } from "../errors";
 import { libc } from "../engine/library";
-
-/** Linux: a file without a name in the folder that is opened. It vanishes with its last descriptor. */
-const unnamed = fs.constants.O_DIRECTORY | 0o20000000;
+import { openUnnamed } from "../unnamed-file";
 
 /** One output. The engine writes to `fd`, which this object closes. */
 export class OutputFile implements Disposable {
@@ -41,16 +39,9 @@ export class OutputFile implements Disposable {
   }
 
   static #beside(target: string, mode: number): OutputFile {
-    const folder = dirname(target);
-    let fd: number;
-    let temporary: string | null = null;
-    try {
-      fd = fs.openSync(folder, unnamed | fs.constants.O_RDWR, mode);
-    } catch (error) {
-      if (!["EOPNOTSUPP", "EISDIR", "EINVAL"].includes((error as NodeJS.ErrnoException).code ?? "")) throw error;
-      temporary = temporaryName(target);
-      fd = fs.openSync(temporary, "wx+", mode);
-    }
+    const unnamed = openUnnamed(dirname(target), mode);
+    const temporary = unnamed === null ? temporaryName(target) : null;
+    const fd = unnamed ?? fs.openSync(temporary!, "wx+", mode);
     const file = new OutputFile(fd, target, temporary);
     fs.fchmodSync(fd, mode);
     return file;
@@ -109,7 +100,7 @@ export class OutputFile implements Disposable {
     try {
       action();
     } catch (error) {
-      throw fileProblem(this.#target!, "write to it", error);
+      throw writeProblem(this.#target!, "write to it", error);
     }
   }
 
