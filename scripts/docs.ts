@@ -3,7 +3,7 @@
 import { join } from "node:path";
 import { commands } from "../src/cli/commands";
 import { exitStatuses } from "../src/cli/help";
-import { hasSides, optionsOf, type CommandName, type Option } from "../src/cli/options";
+import { hasSides, isRequired, optionsOf, type CommandName, type Option } from "../src/cli/options";
 import { ledgerErrors, ledgerNotes } from "../src/ledger/codes";
 import { root } from "./processes";
 
@@ -23,7 +23,7 @@ export function reference(): string {
 
 function commandSection(name: CommandName): string {
   const { usage, summary, examples } = commands[name];
-  const rows = optionsOf(name).map(([, option]) => [spelling(name, option), option.help, without(option)]);
+  const rows = optionsOf(name).map(([, option]) => [spelling(name, option), option.help, without(name, option)]);
   const fence = "```";
   return [
     `## recon ${name}: ${summary}\n`,
@@ -39,7 +39,8 @@ function spelling(command: CommandName, option: Option): string {
   return `\`--${option.name}${value}\`${short}${hasSides(command, option) ? " \\*" : ""}`;
 }
 
-function without(option: Option): string {
+function without(command: CommandName, option: Option): string {
+  if (isRequired(command, option)) return "required";
   return option.default === undefined ? (option.otherwise ?? (option.value ? "none" : "off")) : `\`${option.default}\``;
 }
 

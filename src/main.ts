@@ -6,6 +6,10 @@ import { commands } from "./cli/commands";
 const argv = process.argv.slice(2);
 
 async function main(): Promise<number> {
+  if (argv.length === 0) {
+    console.error((await import("./cli/help")).helpText("run").trimEnd());
+    return 2;
+  }
   const invocation = parseArguments(argv);
   const { help, version: wantsVersion } = invocation.values;
   if (!help && !wantsVersion) return await (await commands[invocation.command].load()).execute(invocation);

@@ -26,7 +26,17 @@ describe("commands", () => {
   });
 
   test("later commands are refused by name", () => {
-    for (const name of ["init", "fix", "history"]) expect(refusal(name, "a.csv")).toContain(`recon ${name}`);
+    for (const name of ["init", "fix", "history"]) expect(refusal(name, "a.csv")).toContain(`command ${name}`);
+  });
+
+  test("help is --help of whatever follows", () => {
+    expect(parseArguments(["help"])).toMatchObject({ command: "run", values: { help: true } });
+    expect(parseArguments(["help", "explain"])).toMatchObject({ command: "explain", values: { help: true } });
+  });
+
+  test("what a command needs is asked for, but not by its help", () => {
+    expect(refusal("explain", "a.csv", "b.csv", "T1")).toContain("explain needs --key");
+    expect(values("explain", "--help").help).toBe(true);
   });
 
   test("an option belongs to its commands only", () => {
@@ -114,11 +124,13 @@ describe("refused", () => {
     expect(refusal("a", "b", "--key", "-q")).toContain("--key needs a value");
     expect(refusal("a", "b", "--key=")).toContain("--key needs a value");
     expect(refusal("a", "b", "--json=yes")).toContain("--json takes no value");
+    expect(refusal("a", "b", "-qq")).toStartWith("unknown option -qq | -q takes no value");
   });
 
   test("values outside their kind", () => {
     for (const argv of [
       ["--threads", "0"],
+      ["--threads", "257"],
       ["--threads", "1.5"],
       ["--threads", "-1"],
       ["--limit", "ten"],

@@ -1,6 +1,16 @@
 // From argv to a command with typed values, strictly: what is not in options.ts is refused. Used by main.ts.
+import { editDistance } from "../edit-distance";
 import { problem, type ReconError } from "../errors";
-import { hasSides, options, optionsOf, plannedOptions, type CommandName, type Option, type Values } from "./options";
+import {
+  hasSides,
+  isRequired,
+  options,
+  optionsOf,
+  plannedOptions,
+  type CommandName,
+  type Option,
+  type Values,
+} from "./options";
 
 export interface Invocation {
   command: CommandName;
@@ -16,11 +26,19 @@ const plannedCommands = ["init", "fix", "history"];
 export function parseArguments(argv: readonly string[]): Invocation {
   const first = argv[0] ?? "";
   if (plannedCommands.includes(first)) {
-    throw usage(`recon ${first} is not in this version`, `for a file of that name write ./${first}`);
+    throw usage(`the command ${first} is not in this version`, `for a file of that name write ./${first}`);
   }
+  // `recon help inspect` is `recon inspect --help`.
+  if (first === "help") return parseArguments([...argv.slice(1), "--help"]);
   const named = commands.includes(first);
   const command = named ? (first as CommandName) : "run";
-  return { command, ...parse(command, named ? argv.slice(1) : argv) };
+  const parsed = parse(command, named ? argv.slice(1) : argv);
+  const { help, version } = parsed.values;
+  for (const [id, option] of optionsOf(command)) {
+    const isMissing = isRequired(command, option) && parsed.values[id] === undefined;
+    if (isMissing && !help && !version) throw usage(`${command} needs --${option.name}`, `see recon ${command} --help`);
+  }
+  return { command, ...parsed };
 }
 
 /** One spelling of an option: `--internal-quote` writes to the internal side, `--quote` and `-q` to no side. */
@@ -82,8 +100,9 @@ function valueText(
   spellings: Map<string, Spelling>,
 ): string {
   if (option.value === undefined) {
-    if (attached !== undefined) throw usage(`${name} takes no value`);
-    return "";
+    if (attached === undefined) return "";
+    if (name.startsWith("--")) throw usage(`${name} takes no value`);
+    throw usage(`unknown option ${name}${attached}`, `${name} takes no value, and short options are written apart`);
   }
   if (attached !== undefined) return attached;
   const next = rest[0];
@@ -108,23 +127,10 @@ function unknown(command: CommandName, name: string, spellings: Map<string, Spel
   if (plannedOptions.includes(bare) || name === "-c") return usage(`${name} is not in this version of recon`);
   const nearest = [...spellings.keys()]
     .filter((known) => known.startsWith("--"))
-    .map((known) => ({ known, distance: distance(name, known) }))
-    .sort((a, b) => a.distance - b.distance)[0];
-  const near = nearest && nearest.distance <= 2 ? `did you mean ${nearest.known}?` : `see recon ${command} --help`;
+    .map((known) => ({ known, edits: editDistance(name, known) }))
+    .sort((a, b) => a.edits - b.edits)[0];
+  const near = nearest && nearest.edits <= 2 ? `did you mean ${nearest.known}?` : `see recon ${command} --help`;
   return usage(`unknown option ${name}`, near);
-}
-
-/** Insertions, deletions and substitutions that turn one text into the other. */
-function distance(a: string, b: string): number {
-  let row = Array.from({ length: b.length + 1 }, (_, j) => j);
-  for (let i = 1; i <= a.length; i++) {
-    const next = [i];
-    for (let j = 1; j <= b.length; j++) {
-      next[j] = Math.min(row[j]! + 1, next[j - 1]! + 1, row[j - 1]! + (a[i - 1] === b[j - 1] ? 0 : 1));
-    }
-    row = next;
-  }
-  return row[b.length]!;
 }
 
 export function usage(message: string, hint = ""): ReconError {

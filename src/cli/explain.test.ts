@@ -10,5 +10,5 @@ test("a key of several columns is a CSV record", () => {
   expect(keyParts('"A,1",XLON', 2)).toEqual(["A,1", "XLON"]);
   expect(keyParts('"say ""hi""",', 2)).toEqual(['say "hi"', ""]);
   expect(keyParts(",b,", 3)).toEqual(["", "b", ""]);
-  expect(() => keyParts("T1", 2)).toThrow("1 parts");
+  expect(() => keyParts("T1", 2)).toThrow("has 1 part,");
 });

@@ -3,7 +3,9 @@ import { usage, type Invocation } from "./arguments";
 import { Interruption } from "./interruption";
 import { ledgerContext, pairOptions, pairSpec, runSettings } from "./ledger-options";
 import { problem, ReconError } from "../errors";
-import { openPair } from "../ledger/ledger";
+import type { LedgerSpec, RunSpec } from "../generated/abi";
+import { openPair, trimmed, type LedgerContext, type OpenedPair } from "../ledger/ledger";
+import { counted } from "../report/numbers";
 import type { Break } from "../report/report";
 import { writeOut } from "../report/standard-output";
 import { breakLines, paintFor, type Paint } from "../report/terminal";
@@ -19,58 +21,43 @@ interface Explanation {
   nearMisses: NearMiss[];
 }
 
-/** Rows whose key is not the one asked for but would be with `option`; null where no option makes it so. */
+/** Rows that have the key only under a rule. `option` applies it; null where no option does. */
 interface NearMiss {
   found: Break;
   why: string;
   option: string | null;
 }
 
+/** How both sides are read beyond what their own options say, and which keys count as the one asked for. */
+interface Rule {
+  why: string;
+  option: string | null;
+  trim: boolean;
+  fold: boolean;
+  spellings(key: string[]): string[][];
+}
+
+const asGiven: Rule = { why: "", option: null, trim: false, fold: false, spellings: (key) => [key] };
+/** The least first: what one joins is not looked for with the next. */
+const rules: readonly Rule[] = [
+  { ...asGiven, why: "blanks around it", option: "--trim", trim: true },
+  { ...asGiven, why: "upper and lower case", option: "--fold-case", fold: true },
+  { ...asGiven, why: "blanks and case", option: "--trim --fold-case", trim: true, fold: true },
+  { ...asGiven, why: "leading zeros", spellings: withLeadingZeros },
+];
+
 /** Exit status 0 if every key was found and all its rows match, else 1; a key that is nowhere is an error. */
 export async function execute({ operands, values }: Invocation): Promise<number> {
   const [internal, external, ...keyTexts] = operands;
   if (internal === undefined || external === undefined || keyTexts.length === 0) {
-    throw usage(
-      "recon explain takes two ledgers and at least one key",
-      "recon explain INTERNAL EXTERNAL --key COLS KEY…",
-    );
+    throw usage("explain takes two ledgers and at least one key", "recon explain INTERNAL EXTERNAL --key COLS KEY…");
   }
-  if (values.key === undefined) throw usage("recon explain needs --key");
   const keys = keyTexts.map((text) => keyParts(text, values.key!.length));
 
   using interruption = new Interruption();
-  const { signal } = interruption;
-  const context = ledgerContext(values, signal);
+  const context = ledgerContext(values, interruption.signal);
   using pair = await openPair(pairOptions(values, internal, external), context);
-  const settings = { ...runSettings(values), limit: pairs_max };
-  const find = async (wanted: string[][], loosely: boolean): Promise<Break[]> => {
-    const spec = { ...pairSpec(pair), ...settings, only_keys: wanted };
-    if (loosely) {
-      spec.internal = { ...spec.internal, trim: true, fold_case: true };
-      spec.external = { ...spec.external, trim: true, fold_case: true };
-    }
-    const result = await context.engine.run({ run: spec }, { signal });
-    pair.internal.verifyUnchanged();
-    pair.external.verifyUnchanged();
-    if (result.outcome === "failed") throw new ReconError(result.errors, result.error_count);
-    return result.shown.map((text) => JSON.parse(text) as Break);
-  };
-
-  const exact = await find(keys, false);
-  const folds = { trim: pair.internal.spec.trim === true, fold: pair.internal.spec.fold_case === true };
-  const explanations = keys.map((key): Explanation => {
-    const wanted = folded(key, folds);
-    return { key, pairs: exact.filter((found) => folded(partsOf(found), folds) === wanted), nearMisses: [] };
-  });
-  const incomplete = explanations.filter(({ pairs }) => !pairs.some(({ internal, external }) => internal && external));
-  if (incomplete.length > 0) {
-    const loose = await find(
-      incomplete.flatMap(({ key }) => variants(key)),
-      true,
-    );
-    for (const explanation of incomplete) explanation.nearMisses = nearMissesOf(explanation.key, loose);
-  }
-
+  const explanations = await explain(keys, pair, runSettings(values), context);
   const names = pair.key.map(({ name }) => name);
   const nowhere = explanations.filter(({ pairs, nearMisses }) => pairs.length + nearMisses.length === 0);
   if (nowhere.length > 0) {
@@ -83,8 +70,60 @@ export async function execute({ operands, values }: Invocation): Promise<number>
   return exitCode;
 }
 
+async function explain(
+  keys: string[][],
+  pair: OpenedPair,
+  settings: Partial<RunSpec>,
+  { engine, signal }: LedgerContext,
+): Promise<Explanation[]> {
+  /** All rows that have one of the keys under a rule. */
+  const find = async (wanted: string[][], rule: Rule): Promise<Break[]> => {
+    const { internal, external, ...columns } = pairSpec(pair);
+    const sides = {
+      internal: { ...internal, ...reading(internal, rule) },
+      external: { ...external, ...reading(external, rule) },
+    };
+    const only_keys = wanted.flatMap(rule.spellings);
+    const run = { ...settings, ...columns, ...sides, only_keys, limit: pairs_max };
+    const result = await engine.run({ run }, { signal });
+    pair.internal.verifyUnchanged();
+    pair.external.verifyUnchanged();
+    if (result.outcome === "failed") throw new ReconError(result.errors, result.error_count);
+    return result.shown.map((text) => JSON.parse(text) as Break);
+  };
+  /** Those of one of the keys. A break has the key of its internal row, if there is one. */
+  const ofKey = (found: Break[], key: string[], rule: Rule): Break[] =>
+    found.filter((one) => {
+      const how = reading(pair[one.internal ? "internal" : "external"].spec, rule);
+      const own = folded(Object.values(one.key), how);
+      return rule.spellings(key).some((spelling) => folded(spelling, how) === own);
+    });
+
+  const exact = await find(keys, asGiven);
+  const explanations = keys.map((key): Explanation => ({ key, pairs: ofKey(exact, key, asGiven), nearMisses: [] }));
+  for (const rule of rules) {
+    const open = explanations.filter(({ pairs, nearMisses }) => !isJoined(pairs) && !isJoined(foundBy(nearMisses)));
+    if (open.length === 0) break;
+    const wanted = open.map(({ key }) => key);
+    const found = await find(wanted, rule);
+    for (const explanation of open) addNearMisses(explanation, rule, ofKey(found, explanation.key, rule));
+  }
+  return explanations;
+}
+
 const isMatched = ({ type }: Break) => type === "matched";
-const partsOf = ({ key }: Break) => Object.values(key);
+const isPair = ({ internal, external }: Break) => internal !== null && external !== null;
+const isJoined = (found: Break[]) => found.some(isPair);
+const foundBy = (nearMisses: NearMiss[]) => nearMisses.map(({ found }) => found);
+const placesOf = ({ internal, external }: Break) => JSON.stringify([internal, external]);
+
+/** What is already there is no news; lone rows give way to a rule that joins both sides. */
+function addNearMisses(explanation: Explanation, { why, option }: Rule, found: Break[]): void {
+  const known = new Set([...explanation.pairs, ...foundBy(explanation.nearMisses)].map(placesOf));
+  const news = found.filter((one) => !known.has(placesOf(one))).map((one): NearMiss => ({ found: one, why, option }));
+  if (isJoined(foundBy(news))) explanation.nearMisses = news;
+  else explanation.nearMisses.push(...news);
+}
 
 /** A key of one column is taken as it is; one of several is a CSV record. */
 export function keyParts(text: string, columns: number): string[] {
@@ -93,45 +132,31 @@ export function keyParts(text: string, columns: number): string[] {
     ([, quoted, plain]) => quoted?.replaceAll('""', '"') ?? plain ?? "",
   );
   if (parts.length === columns) return parts;
-  throw usage(`the key ${JSON.stringify(text)} has ${parts.length} parts, --key names ${columns} columns`);
+  throw usage(`the key ${JSON.stringify(text)} has ${counted(parts.length, "part")}, --key names ${columns} columns`);
 }
 
-/** A key as it is compared with these options, as one text. */
-function folded(parts: string[], { trim, fold }: { trim: boolean; fold: boolean }): string {
-  const trimmed = trim ? parts.map((part) => part.replace(/^[\t-\r ]+|[\t-\r ]+$/g, "")) : parts;
-  const same = fold ? trimmed.map((part) => part.replace(/[A-Z]/g, (letter) => letter.toLowerCase())) : trimmed;
+type Reading = Pick<LedgerSpec, "trim" | "fold_case">;
+
+/** How a side is read under a rule. */
+function reading({ trim = false, fold_case = false }: LedgerSpec, rule: Rule): Reading {
+  return { trim: trim || rule.trim, fold_case: fold_case || rule.fold };
+}
+
+/** A key as it is compared, as one text. */
+function folded(parts: string[], { trim, fold_case }: Reading): string {
+  const kept = trim ? parts.map(trimmed) : parts;
+  const same = fold_case ? kept.map((part) => part.replace(/[A-Z]/g, (letter) => letter.toLowerCase())) : kept;
   return JSON.stringify(same);
 }
 
-/** The key, and the same number without and with more leading zeros. */
-function variants(key: string[]): string[][] {
-  const plain = key.map((part) => part.trim().toLowerCase());
-  const padded = Array.from({ length: zeros_max }, (_, zeros) => plain.map((part) => withZeros(part, zeros)));
-  const unique = new Map([plain, ...padded].map((parts) => [JSON.stringify(parts), parts]));
-  return [...unique.values()];
+/** The same numbers with other leading zeros. */
+function withLeadingZeros(key: string[]): string[][] {
+  const padded = Array.from({ length: zeros_max }, (_, zeros) => key.map((part) => withZeros(part, zeros)));
+  return [...new Map(padded.map((parts) => [JSON.stringify(parts), parts])).values()];
 }
 
 function withZeros(part: string, zeros: number): string {
   return /^\d+$/.test(part) ? "0".repeat(zeros) + part.replace(/^0+(?=\d)/, "") : part;
-}
-
-const ways: [trim: boolean, fold: boolean, why: string, option: string][] = [
-  [true, false, "blanks around it", "--trim"],
-  [false, true, "upper and lower case", "--fold-case"],
-  [true, true, "blanks and case", "--trim --fold-case"],
-];
-
-function nearMissesOf(key: string[], found: Break[]): NearMiss[] {
-  const isVariant = new Set(variants(key).map((parts) => JSON.stringify(parts)));
-  return found.flatMap((candidate): NearMiss[] => {
-    const parts = partsOf(candidate);
-    if (!isVariant.has(folded(parts, { trim: true, fold: true }))) return [];
-    const [, , why = "leading zeros", option = null] =
-      ways.find(([trim, fold]) => folded(parts, { trim, fold }) === folded(key, { trim, fold })) ?? [];
-    return JSON.stringify(parts) === JSON.stringify(key) && !(candidate.internal && candidate.external)
-      ? []
-      : [{ found: candidate, why, option }];
-  });
 }
 
 function keyText(names: string[], key: string[]): string {
@@ -142,14 +167,21 @@ function explanationText(explanations: Explanation[], names: string[], paint: Pa
   const lines = explanations.flatMap(({ key, pairs, nearMisses }) => [
     paint("strong", keyText(names, key)),
     ...(pairs.length === 0 ? ["  no row has exactly this key"] : pairs.flatMap((pair) => breakLines(pair, paint))),
-    ...nearMisses.flatMap(({ found, why, option }) => [
-      `  near miss: ${why}${option === null ? "" : `, ${option} would join them`}`,
-      ...breakLines(found, paint).slice(0, 1),
-    ]),
+    ...nearMisses.flatMap((nearMiss) => nearMissLines(nearMiss, paint)),
     "",
   ]);
   return `${lines.join("\n")}\n`.replace(/\n\n$/, "\n");
 }
+
+function nearMissLines({ found, why, option }: NearMiss, paint: Paint): string[] {
+  const effect = isPair(found) ? "would join them" : "would find this row";
+  const type = option === null ? found.type : (conditional[found.type] ?? found.type);
+  const [head = ""] = breakLines({ ...found, type }, paint);
+  return [`  near miss: ${why}, ${option === null ? "which no option ignores" : `${option} ${effect}`}`, head];
+}
+
+/** What a pair would be with an option that was not given. */
+const conditional: Record<string, string> = { matched: "would match", mismatch: "would be a mismatch" };
 
 function explanationDocument(explanations: Explanation[], names: string[], exitCode: number): string {
   const keys = explanations.map(({ key, pairs, nearMisses }) => ({

@@ -16,8 +16,7 @@ import { safe } from "../report/terminal-safe";
 export async function execute({ operands, values }: Invocation): Promise<number> {
   if (values.score) return scoreBreaks(operands, values);
   const [folder] = operands;
-  if (folder === undefined || operands.length > 1)
-    throw usage(`recon generate takes one folder, not ${operands.length}`);
+  if (folder === undefined || operands.length > 1) throw usage(`generate takes one folder, not ${operands.length}`);
 
   using interruption = new Interruption();
   makeFolder(folder);
@@ -47,7 +46,10 @@ export async function execute({ operands, values }: Invocation): Promise<number>
   using progress = new Progress(values.progress, values.quiet ?? false);
   const { signal } = interruption;
   const result = await Engine.load().run({ generate: spec }, { signal, onProgress: progress.job });
-  if (result.outcome === "failed") throw new ReconError(result.errors);
+  if (result.outcome === "failed") {
+    // The engine knows its output files as descriptors only.
+    throw new ReconError(result.errors.map((error) => (error.code === "write" ? { ...error, path: folder } : error)));
+  }
   const outputs = [internal, external, truth];
   for (const file of outputs) file.sync();
   for (const file of outputs) file.publish();
@@ -64,6 +66,7 @@ export async function execute({ operands, values }: Invocation): Promise<number>
       breaks,
       benign,
       bytes,
+      errors: [],
     };
     await writeOut(`${JSON.stringify(document, null, 2)}\n`);
   } else if (!values.quiet) {

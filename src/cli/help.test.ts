@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { commands } from "./commands";
 import { helpText } from "./help";
 import { parseArguments } from "./arguments";
-import { hasSides, options, optionsOf, type CommandName, type Option } from "./options";
+import { hasSides, isRequired, options, optionsOf, type CommandName, type Option } from "./options";
 
 const names = Object.keys(commands) as CommandName[];
 
@@ -11,9 +11,11 @@ for (const command of names) {
     const text = helpText(command).replace(/\s+/g, " ");
     for (const [, option] of optionsOf(command)) {
       expect(text).toContain(`--${option.name}${option.value ? ` ${option.value}` : ""}`);
-      expect(text).toContain(option.help);
-      if (option.default !== undefined) expect(text).toContain(`(default: ${option.default})`);
-      if (option.otherwise !== undefined) expect(text).toContain(`(default: ${option.otherwise})`);
+      const without = option.default ?? option.otherwise;
+      const after = isRequired(command, option) ? " (required)" : without === undefined ? "" : ` (default: ${without})`;
+      expect(text).toContain(option.help + after);
+      // Brackets within or beside brackets are hard to read.
+      expect(`${option.help}${after}`).not.toMatch(/\([^)]*\(|\) \(/);
     }
     for (const example of commands[command].examples) expect(text).toContain(example);
   });

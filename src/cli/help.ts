@@ -1,6 +1,6 @@
 // Help as text, written from commands.ts and options.ts. Used by main.ts; scripts/docs.ts uses the descriptions.
 import { commands } from "./commands";
-import { hasSides, optionsOf, type CommandName, type Option } from "./options";
+import { hasSides, isRequired, optionsOf, type CommandName, type Option } from "./options";
 
 /** What scripts rely on. */
 export const exitStatuses = [
@@ -23,7 +23,10 @@ export function helpText(command: CommandName): string {
         "a path, - for standard input (one of the two), or a quoted glob; gzip and zstd are recognised",
       ]),
     section("Examples", examples),
-    section("Options", columns(optionsOf(command).map(([, option]) => [spelling(command, option), describe(option)]))),
+    section(
+      "Options",
+      columns(optionsOf(command).map(([, option]) => [spelling(command, option), describe(command, option)])),
+    ),
     sided && "* also for one side: --internal-…, --external-…, which win over the option for both",
     command === "run" &&
       section("Other commands", columns(others.map((name) => [`recon ${name}`, commands[name].summary]))),
@@ -39,7 +42,8 @@ function spelling(command: CommandName, option: Option): string {
 }
 
 /** The help of an option with what holds without it. */
-function describe(option: Option): string {
+function describe(command: CommandName, option: Option): string {
+  if (isRequired(command, option)) return `${option.help} (required)`;
   const without = option.default ?? option.otherwise;
   return without === undefined ? option.help : `${option.help} (default: ${without})`;
 }

@@ -4,8 +4,10 @@ import { Interruption } from "./interruption";
 import { ledgerContext, runSettings, sideOptions } from "./ledger-options";
 import type { Values } from "./options";
 import { ReconError } from "../errors";
-import type { ColumnSpec, Note, RunResult } from "../generated/abi";
+import type { ColumnSpec, Note, OnBadRow, RunResult } from "../generated/abi";
 import { openLedger, type LedgerContext, type OpenLedger } from "../ledger/ledger";
+import { inputName } from "../ledger/source";
+import { errorPlace } from "../report/errors";
 import { dialect } from "../report/json";
 import { bytesText, counted, grouped } from "../report/numbers";
 import { writeOut } from "../report/standard-output";
@@ -21,6 +23,7 @@ const proofs_max = 8;
 interface Inspection {
   ledger: OpenLedger & { notes: Note[] };
   counts: RunResult["internal"];
+  /** Up to 20. */
   badRows: RunResult["errors"];
   sampled: number;
   types: string[];
@@ -50,25 +53,27 @@ export async function execute({ operands, values }: Invocation): Promise<number>
 async function inspect(ledger: Inspection["ledger"], values: Values, context: LedgerContext): Promise<Inspection> {
   const sample = await sampleColumns(ledger, context);
   const settings = runSettings(values);
-  const measure = async (key: number[]): Promise<RunResult> => {
+  const measure = async (key: number[], on_bad_row: OnBadRow): Promise<RunResult> => {
     const columns = key.map((i): ColumnSpec => ({ name: ledger.columns[i]!, internal: i, external: i }));
-    const spec = { ...settings, internal: ledger.spec, key: columns, compare: [], on_bad_row: "reject" as const };
-    const result = await context.engine.run({ run: spec }, { signal: context.signal });
-    if (result.outcome === "failed") throw new ReconError(result.errors, result.error_count);
-    return result;
+    const spec = { ...settings, internal: ledger.spec, key: columns, compare: [], on_bad_row };
+    return context.engine.run({ run: spec }, { signal: context.signal });
   };
   const candidates = candidatesOf(sample).slice(0, proofs_max);
-  const first = await measure(candidates[0] ?? [0]);
+  const strict = await measure(candidates[0] ?? [0], "fail");
+  const badRows = strict.errors.filter(({ code }) => code === "bad_row");
+  const first = badRows.length === 0 ? strict : await measure(candidates[0] ?? [0], "reject");
+  // Also with bad rows set aside: a quote that never closes is none of them.
+  if (first.outcome === "failed") throw new ReconError(first.errors, first.error_count);
   const keyCandidates: string[][] = [];
   for (const [i, candidate] of candidates.entries()) {
-    const { internal } = i === 0 ? first : await measure(candidate);
+    const { internal } = i === 0 ? first : await measure(candidate, "reject");
     const unique = internal.missing_key === 0 && internal.distinct_keys === internal.rows - internal.rejected;
     if (unique && internal.rows > 0) keyCandidates.push(candidate.map((column) => ledger.columns[column]!));
   }
   return {
     ledger,
     counts: first.internal,
-    badRows: first.errors,
+    badRows,
     sampled: sample[0]?.length ?? 0,
     types: sample.map(guessType),
     keyCandidates,
@@ -80,8 +85,9 @@ async function sampleColumns({ spec, columns }: OpenLedger, { engine, signal }: 
   const { delimiter, quote = null, trim = false } = spec;
   const sample = { file: spec.files[0]!, delimiter, quote, trim, records: sampled_rows };
   const { records } = await engine.run({ sample }, { signal });
+  const width = columns.length + (spec.trailing ? 1 : 0);
   const rows = records
-    .filter((record) => record.problem === null)
+    .filter(({ problem, fields }) => problem === null && fields.length === width)
     .map((record) => record.fields.map(({ text }) => text));
   return columns.map((_, i) => rows.map((row) => row[i] ?? ""));
 }
@@ -136,9 +142,10 @@ function inspectionText({ ledger, counts, sampled, types, keyCandidates, badRows
     [false, false],
     "    ",
   );
-  const problems = badRows.slice(0, 3).map(({ line, message }) => `    line ${line}: ${safe(message)}`);
+  const problems = badRows.map((row) => `    ${errorPlace(row)}${safe(row.message)}`);
+  if (counts.rejected > badRows.length) problems.push(`    and ${grouped(counts.rejected - badRows.length)} more`);
   const notes = ledger.notes.map(({ message }) => `  note: ${safe(message)}`);
-  const title = ledger.paths.map((path) => safe(path)).join(" ");
+  const title = ledger.paths.map((path) => safe(inputName(path))).join(" ");
   const typesTitle = `  columns, with types guessed from the first ${counted(sampled, "row")}:`;
   return `${[title, ...facts, ...problems, typesTitle, ...columns, ...notes].join("\n")}\n\n`;
 }

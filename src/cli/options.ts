@@ -16,6 +16,8 @@ export interface Option<T = unknown> {
   /** Exists three times where there are two ledgers: for both, and with `internal-` or `external-` in front for one. */
   sides?: true;
   commands: readonly CommandName[];
+  /** Commands that do not run without it. */
+  required?: readonly CommandName[];
   help: string;
   /** The value without the option, as it would be typed. */
   default?: string;
@@ -29,12 +31,16 @@ const ledgers = ["run", "inspect", "explain"] as const;
 const pairs = ["run", "explain"] as const;
 const all = ["run", "inspect", "explain", "generate", "bench"] as const;
 
+/** As many as the engine starts. */
+export const threads_max = 256;
+
 export const options = {
   key: {
     name: "key",
     short: "k",
     value: "COLS",
     commands: pairs,
+    required: ["explain"],
     help: "key columns, comma separated; internal=external where names differ",
     otherwise: "the first column",
     parse: kind.columnPairs,
@@ -89,7 +95,7 @@ export const options = {
     value: "A,B,…",
     sides: true,
     commands: ledgers,
-    help: "names for a file without a header",
+    help: "names for a file without a header; with --header yes, in place of the header's",
     otherwise: "c1,c2,…",
     parse: kind.names,
   },
@@ -148,7 +154,7 @@ export const options = {
     name: "limit",
     value: "N",
     commands: ["run"],
-    help: "breaks shown in the summary (never limits files)",
+    help: "breaks shown in the summary; files always have all",
     default: "10",
     parse: kind.count(0, 1_000_000),
   },
@@ -172,9 +178,9 @@ export const options = {
     name: "rows",
     value: "N",
     commands: ["generate"],
-    help: "rows of the internal ledger",
+    help: "rows of the internal ledger, before --duplicates",
     default: "10000",
-    parse: kind.count(0),
+    parse: kind.count(0, 2 ** 40 - 1),
   },
   benchRows: {
     name: "rows",
@@ -252,7 +258,7 @@ export const options = {
     name: "benign",
     value: "N",
     commands: ["generate"],
-    help: "rows written differently that are equal (1.10 for 1.1)",
+    help: "rows written differently that are equal, such as 1.10 for 1.1",
     default: "0",
     parse: kind.count(0),
   },
@@ -288,9 +294,9 @@ export const options = {
     name: "threads",
     value: "N",
     commands: all,
-    help: "worker threads",
-    otherwise: "cores this process may use (affinity and cgroup quota)",
-    parse: kind.count(1, 1024),
+    help: `worker threads, at most ${threads_max}`,
+    otherwise: "cores this process may use, by affinity and cgroup quota",
+    parse: kind.count(1, threads_max),
   },
   pin: {
     name: "pin",
@@ -318,7 +324,7 @@ export const options = {
     name: "temp",
     value: "DIR",
     commands: ledgers,
-    help: "where streams are spooled and partitions spill (unnamed files)",
+    help: "where streams are spooled and partitions spill, in unnamed files",
     otherwise: "$TMPDIR, else /var/tmp, else memory",
     parse: kind.text,
   },
@@ -365,6 +371,10 @@ export function optionsOf(command: CommandName): [OptionId, Option][] {
 /** Whether the command takes the option per side too. */
 export function hasSides(command: CommandName, option: Option): boolean {
   return option.sides === true && (pairs as readonly CommandName[]).includes(command);
+}
+
+export function isRequired(command: CommandName, { required = [] }: Option): boolean {
+  return required.includes(command);
 }
 
 /** Options of parts that are not delivered yet: refused by their own name, never taken for a misspelling. */

@@ -29,7 +29,7 @@ export async function scoreBreaks(operands: readonly string[], { json, quiet }: 
   const falseBreakRate = rate(score.false, score.reported, 0);
   if (json) {
     const document = { schemaVersion: 1, status: exitCode === 0 ? "perfect" : "imperfect", exitCode, ...score };
-    await writeOut(`${JSON.stringify({ ...document, detectionRate, falseBreakRate }, null, 2)}\n`);
+    await writeOut(`${JSON.stringify({ ...document, detectionRate, falseBreakRate, errors: [] }, null, 2)}\n`);
   } else if (!quiet) {
     await writeOut(
       `detection rate    ${percent(detectionRate)}  ${grouped(score.detected)} of ${counted(score.real, "real break")} found\n` +

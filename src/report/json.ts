@@ -23,9 +23,10 @@ export function jsonReport({ pair, result, notes, exitCode, elapsed_ms, total }:
     plan: result.plan,
     threads: result.threads,
     elapsedMs: Math.round(elapsed_ms),
-    // Beside the times because it may differ between two runs of one result, as they do.
     phases: {
       ...Object.fromEntries(result.phases.map(({ name, ns }) => [name, Math.round(ns / 1000) / 1000])),
+      // Here because it may differ between two runs of one result, as the times do.
+      planReason: result.plan_reason,
     },
     errors: [],
   };

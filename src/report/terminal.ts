@@ -2,6 +2,7 @@
 import { isatty } from "node:tty";
 import type { Hint, SideCounts } from "../generated/abi";
 import type { OpenLedger } from "../ledger/ledger";
+import { inputName } from "../ledger/source";
 import { bytesText, counted, grouped, rateText, secondsText } from "./numbers";
 import type { Break, Report } from "./report";
 import { safe, safeValue } from "./terminal-safe";
@@ -59,7 +60,7 @@ function ledgerRow(side: string, ledger: OpenLedger, counts: SideCounts): string
   const ignored = counts.ignored + ledger.ignored;
   return [
     side,
-    (first === "-" ? "standard input" : safeValue(first, 80)) + more,
+    safeValue(inputName(first), 80) + more,
     counted(counts.rows, "row"),
     bytesText(ledger.bytes),
     `csv, ${delimiterText(ledger.delimiter)}, ${ledger.header ? "header" : "no header"}${ignored > 0 ? `, ${counted(ignored, "line")} ignored` : ""}`,
@@ -171,7 +172,8 @@ function whereTheRestIs({ breaksPath, rejectsPath, result, total }: Report): str
 function speed({ result, elapsed_ms }: Report): string {
   const rows = result.internal.rows + result.external.rows;
   const threads = counted(result.threads, "thread");
-  return `${counted(rows, "row")} in ${secondsText(elapsed_ms)}, ${rateText(rows, elapsed_ms, "rows")}, ${result.plan} plan, ${threads}`;
+  const plan = `${result.plan} plan${result.plan_reason === "" ? "" : ` (${safe(result.plan_reason)})`}`;
+  return `${counted(rows, "row")} in ${secondsText(elapsed_ms)}, ${rateText(rows, elapsed_ms, "rows")}, ${plan}, ${threads}`;
 }
 
 /** Columns padded to one width; `right` says which are aligned to the right. */

@@ -260,7 +260,9 @@ describe("errors", () => {
     expect(await limited(4096, "cat long.csv | recon - internal.csv")).toContain(`temporary copy cannot be written`);
     expect(await limited(4096, "recon generate large --rows 200000")).toStartWith("recon: large: cannot write");
     const spilling = "recon long.csv internal.csv --memory 1 --plan hash --temp .";
-    expect(await limited(4096, spilling)).toMatch(/^recon: \.: cannot write a temporary file here: .*\n  hint: .*--temp/);
+    expect(await limited(4096, spilling)).toMatch(
+      /^recon: \.: cannot write a temporary file here: .*\n  hint: .*--temp/,
+    );
     expect(readdirSync(cwd)).not.toContain("large.csv");
   });
 
@@ -400,7 +402,7 @@ describe("explain", () => {
   });
 
   test("near misses name what really joins both sides", async () => {
-    writeFileSync(at("lower.csv"), "trade_id,price\nabc,1\n\"t5 \",2\n07,1\nonly,1\n");
+    writeFileSync(at("lower.csv"), 'trade_id,price\nabc,1\n"t5 ",2\n07,1\nonly,1\n');
     writeFileSync(at("upper.csv"), "trade_id,price\nABC,1\nT5,3\n7,1\n");
     const near = async (...keys: string[]) => {
       const { stdout } = await run("explain", "lower.csv", "upper.csv", "-k", "trade_id", ...keys);
