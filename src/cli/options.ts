@@ -32,7 +32,7 @@ const pairs = ["run", "explain"] as const;
 const all = ["run", "inspect", "explain", "generate", "bench"] as const;
 
 /** As many as the engine starts. */
-export const threads_max = 256;
+const threads_max = 256;
 
 export const options = {
   key: {

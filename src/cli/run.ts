@@ -136,7 +136,7 @@ function failure({ errors, error_count }: RunResult, { breaks, rejects }: Values
 }
 
 /** The accounting identity, once more and in the other language: every row of both sides is in exactly one class. */
-export function checkAccounting({ internal, external, matched, breaks }: RunResult): void {
+function checkAccounting({ internal, external, matched, breaks }: RunResult): void {
   const classes = ({ matched, mismatch, missing, duplicate, missing_key, rejected }: RunResult["internal"]) =>
     matched + mismatch + missing + duplicate + missing_key + rejected;
   const pairs: [string, number, number][] = [
