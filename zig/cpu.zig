@@ -3,12 +3,15 @@ const std = @import("std");
 const builtin = @import("builtin");
 const Level = @import("abi.zig").CpuLevel;
 
-/// The level in use. `RECON_CPU` names one; a level above what the machine has is lowered to what it has.
-pub fn choose() Level {
+pub const Error = error{ UnknownLevel, UnsupportedLevel };
+
+/// The level in use: what `RECON_CPU` names, else the best this machine has.
+pub fn choose() Error!Level {
     const best = detect();
     const wanted = std.c.getenv("RECON_CPU") orelse return best;
-    const level = std.meta.stringToEnum(Level, std.mem.span(wanted)) orelse return best;
-    return if (@intFromEnum(level) < @intFromEnum(best)) level else best;
+    const level = std.meta.stringToEnum(Level, std.mem.span(wanted)) orelse return error.UnknownLevel;
+    const same_family = (level == .arm64) == (best == .arm64);
+    return if (same_family and @intFromEnum(level) <= @intFromEnum(best)) level else error.UnsupportedLevel;
 }
 
 pub fn detect() Level {
@@ -57,6 +60,6 @@ fn bit(word: u32, comptime index: u5) bool {
     return word & (1 << index) != 0;
 }
 
-test "the level in use is never above what was detected" {
-    try std.testing.expect(@intFromEnum(choose()) <= @intFromEnum(detect()));
+test "what is detected is what is used, unless the environment says otherwise" {
+    if (std.c.getenv("RECON_CPU") == null) try std.testing.expectEqual(detect(), try choose());
 }

@@ -53,6 +53,8 @@ const SideState = struct {
     rows: u64 = 0,
     faults: std.ArrayList(u64) = .empty,
     missing_keys: std.ArrayList(u64) = .empty,
+    /// The records among `faults` whose quote never closes: one a file at most.
+    unterminated: std.ArrayList(u64) = .empty,
     lines: ?lines_module.Lines = null,
 };
 
@@ -63,6 +65,7 @@ const WorkerState = struct {
     settled: partition.Partitions,
     faults: [2]std.ArrayList(u64) = @splat(.empty),
     missing_keys: [2]std.ArrayList(u64) = @splat(.empty),
+    unterminated: [2]std.ArrayList(u64) = @splat(.empty),
     ignored: [2]u64 = @splat(0),
     rows: [2]u64 = @splat(0),
     findings: Findings,
@@ -99,7 +102,7 @@ const Job = struct {
             for (&worker.partitions) |*p| p.deinit();
             worker.settled.deinit();
             worker.findings.deinit();
-            inline for (.{ "faults", "missing_keys" }) |name| for (&@field(worker, name)) |*list| list.deinit(job.gpa);
+            inline for (.{ "faults", "missing_keys", "unterminated" }) |name| for (&@field(worker, name)) |*list| list.deinit(job.gpa);
         }
         if (job.workers.len != 0) job.memory.deinit();
         for (&job.sides) |*side| if (side.*) |*s| {
@@ -185,6 +188,12 @@ const Job = struct {
         try job.gatherScan();
     }
 
+    fn newComparer(job: *Job) Error!compare.Comparer {
+        const internal = &job.state(.internal).ledger;
+        const external = if (job.sides[1]) |*s| &s.ledger else internal;
+        return .init(job.gpa, internal, external, job.spec.compare);
+    }
+
     fn enterScan(job: *Job) void {
         var total: u64 = 0;
         for (&job.sides) |*side| if (side.*) |*s| {
@@ -201,10 +210,12 @@ const Job = struct {
             side.rows += worker.rows[i];
             try side.faults.appendSlice(job.arena, worker.faults[i].items);
             try side.missing_keys.appendSlice(job.arena, worker.missing_keys[i].items);
+            try side.unterminated.appendSlice(job.arena, worker.unterminated[i].items);
         };
         for (&job.sides) |*side| if (side.*) |*s| {
             s.lines = try .init(job.arena, &s.ledger.mapping, s.chunks);
             std.mem.sort(u64, s.faults.items, {}, std.sort.asc(u64));
+            std.mem.sort(u64, s.unterminated.items, {}, std.sort.asc(u64));
         };
         try job.endPhase("scan");
     }
@@ -248,6 +259,7 @@ const Job = struct {
         worker.rows[side] += output.refs.items.len + output.missing_keys.items.len + output.faults.items.len;
         try worker.faults[side].appendSlice(job.gpa, output.faults.items);
         try worker.missing_keys[side].appendSlice(job.gpa, output.missing_keys.items);
+        if (output.unterminated) try worker.unterminated[side].append(job.gpa, output.faults.items[output.faults.items.len - 1]);
         if (job.spec.only_keys == null) return worker.partitions[side].append(output.hashes.items, output.refs.items);
         for (output.hashes.items, output.refs.items) |hash, ref| {
             if (try filter.wants(&job.sides[side].?.ledger, ref)) try worker.partitions[side].append(&.{hash}, &.{ref});
@@ -301,7 +313,7 @@ const Job = struct {
     }
 
     fn walkSegments(job: *Job, worker: *WorkerState) Error!void {
-        var comparer: compare.Comparer = try .init(job.gpa, &job.state(.internal).ledger, &job.state(.external).ledger, job.spec.compare);
+        var comparer: compare.Comparer = try job.newComparer();
         defer comparer.deinit(job.gpa);
         const readers = try job.gpa.create([2]@import("csv/row_reader.zig").RowReader);
         defer job.gpa.destroy(readers);
@@ -397,16 +409,16 @@ const Job = struct {
         for (&job.sides) |*side| if (side.*) |*s| {
             bad_rows += s.faults.items.len;
             const fields = try job.arena.alloc(@import("csv/record.zig").Field, s.ledger.width);
-            for (s.faults.items, 0..) |offset, i| {
-                const is_last = i + 1 == s.faults.items.len;
-                if (items.items.len >= max_listed_errors and !is_last) continue;
+            // Rows that may be set aside are no errors beside a quote that never closes.
+            const listed = if (job.spec.on_bad_row == .fail) s.faults.items else s.unterminated.items;
+            fatal = fatal or s.unterminated.items.len != 0;
+            for (listed[0..@min(listed.len, max_listed_errors - items.items.len)]) |offset| {
                 const fault = s.ledger.examine(offset, fields).fault orelse continue; // only if the file changed meanwhile
-                fatal = fatal or fault.kind == .unterminated;
-                if (items.items.len < max_listed_errors) try items.append(job.arena, try job.errorItem(s, offset, fault));
+                try items.append(job.arena, try job.errorItem(s, offset, fault));
             }
         };
         if (bad_rows == 0 or !fatal) return null;
-        return job.failed(items.items, bad_rows);
+        return job.failed(items.items, if (job.spec.on_bad_row == .fail) bad_rows else items.items.len);
     }
 
     fn errorItem(job: *Job, side: *SideState, offset: u64, fault: ledger_module.Fault) Error!abi.ErrorItem {
@@ -463,9 +475,7 @@ const Job = struct {
     }
 
     fn joinPartitions(job: *Job, worker: *WorkerState) Error!void {
-        const internal = &job.state(.internal).ledger;
-        const external = if (job.sides[1]) |*s| &s.ledger else internal;
-        var comparer: compare.Comparer = try .init(job.gpa, internal, external, job.spec.compare);
+        var comparer: compare.Comparer = try job.newComparer();
         defer comparer.deinit(job.gpa);
         var joiner: hash_join.Joiner = .init(job.gpa, job.control, &comparer, &worker.findings, job.spec.unique);
         defer joiner.deinit();

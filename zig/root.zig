@@ -66,9 +66,9 @@ export fn recon_abi_fingerprint() u32 {
     return @import("fingerprint").fingerprint;
 }
 
-/// The CPU level in use.
+/// The CPU level in use; the detected one where `RECON_CPU` cannot be followed (starting a job then says so).
 export fn recon_cpu_level() u8 {
-    return @intFromEnum(cpu.choose());
+    return @intFromEnum(cpu.choose() catch cpu.detect());
 }
 
 /// Copies the text of the last refusal; returns its length.
@@ -83,6 +83,7 @@ export fn recon_job_start(json: [*]const u8, json_len: usize, handle: *u32) i32 
     handle.* = 0;
     // A file size limit is then an error of the write like any other.
     _ = std.c.sigaction(.XFSZ, &.{ .handler = .{ .handler = std.c.SIG.IGN }, .mask = std.mem.zeroes(std.c.sigset_t), .flags = 0 }, null);
+    const level = cpu.choose() catch |problem| return fail(.invalid_argument, "RECON_CPU is v2, v3, v4 or arm64 and no more than this machine has ({t})", .{problem});
     if (json_len == 0) return fail(.invalid_argument, "the job has no specification", .{});
     for (&jobs, 0..) |*job, slot| {
         if (job.control != null) continue;
@@ -92,7 +93,7 @@ export fn recon_job_start(json: [*]const u8, json_len: usize, handle: *u32) i32 
             return fail(.out_of_memory, "out of memory", .{});
         };
         control.* = .{ .spec = spec.ptr, .spec_len = spec.len };
-        job.thread = std.Thread.spawn(.{ .stack_size = 8 << 20 }, runJob, .{control}) catch {
+        job.thread = std.Thread.spawn(.{ .stack_size = 8 << 20 }, runJob, .{ control, level }) catch {
             gpa.free(spec);
             gpa.destroy(control);
             return fail(.out_of_memory, "could not start a thread", .{});
@@ -104,8 +105,8 @@ export fn recon_job_start(json: [*]const u8, json_len: usize, handle: *u32) i32 
     return fail(.too_many_jobs, "all {d} jobs are busy", .{jobs.len});
 }
 
-fn runJob(control: *Control) void {
-    engine(cpu.choose())(control);
+fn runJob(control: *Control, level: abi.CpuLevel) void {
+    engine(level)(control);
     control.phase.store(@intFromEnum(abi.Phase.done), .monotonic);
     control.finished.store(1, .release);
 }

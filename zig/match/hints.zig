@@ -17,6 +17,8 @@ const Decimal = decimal.Decimal;
 
 /// A column's mismatches are looked at for a common factor or offset from this many on.
 const min_shared = 3;
+/// The factor or offset is chosen among the first so many mismatches, then counted over all.
+const voters = 4096;
 
 pub const Context = struct {
     internal: *const Ledger,
@@ -52,7 +54,7 @@ pub fn find(gpa: std.mem.Allocator, arena: std.mem.Allocator, context: Context) 
             },
         });
     }
-    for (context.columns, 0..) |column, i| if (try finder.sharedDifference(arena, i)) |shared| {
+    for (context.columns, context.findings.columns, 0..) |column, tally, i| if (tally.numeric >= min_shared) if (try finder.sharedDifference(arena, i)) |shared| {
         try hints.append(arena, .{ .code = shared.code, .rows = shared.rows, .column = column.name, .value = shared.value });
     };
     return hints.items;
@@ -208,8 +210,6 @@ const Finder = struct {
 
     /// The factor or offset that more than half of a column's mismatches share.
     fn sharedDifference(finder: *Finder, arena: std.mem.Allocator, column: usize) Error!?Shared {
-        const pairs = finder.context.findings.mismatched.items;
-        if (pairs.len < min_shared) return null;
         var scratch: std.heap.ArenaAllocator = .init(finder.gpa);
         defer scratch.deinit();
         inline for (.{ Factor, Offset }) |Relation| {
@@ -218,35 +218,35 @@ const Finder = struct {
         return null;
     }
 
-    /// Boyer and Moore's majority vote in one pass, counted in a second.
+    /// Boyer and Moore's majority vote among the first mismatches, then a count over all.
     fn majority(finder: *Finder, comptime Relation: type, arena: std.mem.Allocator, scratch: *std.heap.ArenaAllocator, column: usize) Error!?Shared {
+        const pairs = finder.context.findings.mismatched.items;
         var candidate: ?Relation = null;
         var candidate_arena: std.heap.ArenaAllocator = .init(finder.gpa);
         defer candidate_arena.deinit();
-        var votes: u64 = 0;
-        var total: u64 = 0;
-        for ([_]bool{ true, false }) |voting| {
-            if (!voting) {
-                if (candidate == null) return null;
-                votes = 0;
-            }
-            for (finder.context.findings.mismatched.items) |pair| {
-                if (finder.context.control.isCancelled()) return error.Cancelled;
-                _ = scratch.reset(.retain_capacity);
-                const values = try finder.numbersOf(scratch.allocator(), pair, column) orelse continue;
-                if (voting) {
-                    total += 1;
-                    if (votes == 0) {
-                        _ = candidate_arena.reset(.retain_capacity);
-                        candidate = Relation.of(candidate_arena.allocator(), try finder.numbersOf(candidate_arena.allocator(), pair, column) orelse unreachable) catch |e| return e;
-                        votes = 1;
-                    } else if (try candidate.?.holds(scratch.allocator(), values)) votes += 1 else votes -= 1;
-                } else votes += @intFromBool(try candidate.?.holds(scratch.allocator(), values));
-            }
+        var lead: u64 = 0;
+        for (pairs[0..@min(pairs.len, voters)]) |pair| {
+            _ = scratch.reset(.retain_capacity);
+            const values = try finder.numbersOf(scratch.allocator(), pair, column) orelse continue;
+            if (lead == 0) {
+                _ = candidate_arena.reset(.retain_capacity);
+                const own = try finder.numbersOf(candidate_arena.allocator(), pair, column);
+                candidate = try Relation.of(candidate_arena.allocator(), own orelse continue);
+                lead = 1;
+            } else if (try candidate.?.holds(scratch.allocator(), values)) lead += 1 else lead -= 1;
         }
-        if (votes < min_shared or votes * 2 <= total) return null;
-        const text = try candidate.?.text(arena) orelse return null;
-        return .{ .code = Relation.code, .rows = votes, .value = text };
+        if (lead == 0) return null;
+        var rows: u64 = 0;
+        var numeric: u64 = 0;
+        for (pairs) |pair| {
+            if (finder.context.control.isCancelled()) return error.Cancelled;
+            _ = scratch.reset(.retain_capacity);
+            const values = try finder.numbersOf(scratch.allocator(), pair, column) orelse continue;
+            numeric += 1;
+            rows += @intFromBool(try candidate.?.holds(scratch.allocator(), values));
+        }
+        if (rows < min_shared or rows * 2 <= numeric) return null;
+        return .{ .code = Relation.code, .rows = rows, .value = try candidate.?.text(arena) };
     }
 
     /// The pair's two numbers in `column`, internal first; null where the column does not differ or is not numeric.
@@ -291,9 +291,9 @@ const Factor = struct {
         return rest.isZero() and !product.isZero();
     }
 
-    fn text(factor: Factor, arena: std.mem.Allocator) Error!?[]const u8 {
+    fn text(factor: Factor, arena: std.mem.Allocator) Error![]const u8 {
         const number = try Decimal.fromDigits(arena, factor.negative, "1", 1, factor.power);
-        return try std.fmt.allocPrint(arena, "{f}", .{number});
+        return std.fmt.allocPrint(arena, "{f}", .{number});
     }
 };
 
@@ -312,8 +312,8 @@ const Offset = struct {
         return rest.isZero();
     }
 
-    fn text(offset: Offset, arena: std.mem.Allocator) Error!?[]const u8 {
-        return try std.fmt.allocPrint(arena, "{f}", .{offset.difference});
+    fn text(offset: Offset, arena: std.mem.Allocator) Error![]const u8 {
+        return std.fmt.allocPrint(arena, "{f}", .{offset.difference});
     }
 };
 
