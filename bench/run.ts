@@ -1,55 +1,84 @@
-// `bun run bench`: times ./recon on generated ledgers, warm. Data is kept in data/bench; ROWS=n and REPS=n change size
-// and number of runs. Every run must find the breaks that were put in, else there is nothing to time.
-import { existsSync } from "node:fs";
+// `bun run bench`: what each part of the engine costs, in nanoseconds a row on one thread, at every CPU level of this
+// machine. Each part is a job that does little else. ROWS=n changes the size (it should fit no cache). For whole
+// reconciliations there is `recon bench`.
+import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { measure } from "mitata";
 import { build } from "../scripts/build";
 import { root } from "../scripts/processes";
+import { makePair, openGenerated, type PairName } from "../src/bench/pairs";
+import { Engine } from "../src/engine/engine";
+import { memoryBudget } from "../src/engine/machine";
+import { problem, ReconError } from "../src/errors";
+import type { RunSpec } from "../src/generated/abi";
+import type { OpenedPair } from "../src/ledger/ledger";
 
-const rows = Number(process.env.ROWS ?? 1_000_000);
-const repetitions = Number(process.env.REPS ?? 5);
-const recon = join(root, "recon");
+const ledgerRows = Number(process.env.ROWS ?? 500_000);
+const folder = join(root, "data/bench");
 
-interface Scenario {
+interface Part {
   name: string;
-  generate: string[];
-  run: string[];
+  pair: PairName;
+  /** How many ledgers of the pair the job goes over. */
+  sides: 1 | 2;
+  spec(pair: OpenedPair): Pick<RunSpec, "internal" | "key" | "compare"> & Partial<RunSpec>;
 }
 
-const breaks = ["--breaks", "5"];
-const scenarios: Scenario[] = [
-  { name: "same-1t", generate: breaks, run: ["--threads", "1"] },
-  { name: "same", generate: breaks, run: [] },
-  { name: "shuffled-1t", generate: [...breaks, "--order", "shuffled"], run: ["--threads", "1"] },
-  { name: "shuffled", generate: [...breaks, "--order", "shuffled"], run: [] },
-  { name: "disjoint", generate: ["--order", "disjoint"], run: [] },
+const both = ({ internal, external, key }: OpenedPair) => ({ internal: internal.spec, external: external.spec, key });
+const oneSide = ({ internal, key }: OpenedPair) => ({ internal: internal.spec, key, compare: [] });
+const keysOnly = (pair: OpenedPair) => ({ ...both(pair), compare: [] });
+const allColumns = (pair: OpenedPair) => ({ ...both(pair), compare: pair.compare });
+const priceOnly = (pair: OpenedPair) => ({
+  ...both(pair),
+  compare: pair.compare.filter(({ name }) => name === "price"),
+});
+
+const parts: Part[] = [
+  { name: "one ledger: scan, hash, count keys", pair: "nominal", sides: 1, spec: oneSide },
+  { name: "the same, every field quoted", pair: "quoted", sides: 1, spec: oneSide },
+  { name: "merge, keys only", pair: "nominal", sides: 2, spec: keysOnly },
+  { name: "merge, all columns of equal bytes", pair: "nominal", sides: 2, spec: allColumns },
+  { name: "merge, decimals written differently", pair: "benign", sides: 2, spec: priceOnly },
+  { name: "same order, unsorted keys", pair: "uuid", sides: 2, spec: allColumns },
+  { name: "hash table, keys only", pair: "shuffled", sides: 2, spec: keysOnly },
+  { name: "hash table, all columns", pair: "shuffled", sides: 2, spec: allColumns },
 ];
 
-await build();
-console.log(`${rows} rows a side, ${repetitions} runs after a warm-up, seconds`);
-for (const scenario of scenarios) {
-  const folder = join(root, "data/bench", `${scenario.name.replace(/-1t$/, "")}-${rows}`);
-  if (!existsSync(join(folder, "truth.jsonl")))
-    runRecon("generate", folder, "--rows", String(rows), ...scenario.generate);
-  const expected = (await Bun.file(join(folder, "truth.jsonl")).text()).split("\n").length - 1;
-  const command = [join(folder, "internal.csv"), join(folder, "external.csv"), "--key", "trade_id", "--json"];
-  const run = () => {
-    const { breaks } = JSON.parse(runRecon(...command, ...scenario.run));
-    if (breaks.total !== expected) throw new Error(`${scenario.name}: ${breaks.total} breaks, not ${expected}`);
-  };
-  // Without a least time, mitata runs once to warm up and then exactly as often as it is told.
-  const { samples } = await measure(run, { min_samples: repetitions, min_cpu_time: 0 });
-  const seconds = samples.map((ns) => ns / 1e9).sort((a, b) => a - b);
-  const [best, median, worst] = [seconds[0]!, seconds[Math.floor(seconds.length / 2)]!, seconds.at(-1)!];
-  const rate = `${((2 * rows) / median / 1e6).toFixed(1)} M rows/s`;
-  console.log(
-    `${scenario.name.padEnd(12)} median ${median.toFixed(3)} best ${best.toFixed(3)} worst ${worst.toFixed(3)}  ${rate}`,
+if (process.argv.includes("--parts")) {
+  console.log(JSON.stringify(await measureParts()));
+} else {
+  await build();
+  mkdirSync(folder, { recursive: true });
+  const byLevel = new Map(["v2", "v3", "v4", "arm64"].flatMap((level) => atLevel(level)));
+  console.log(`\n${ledgerRows} rows a side, one thread, median ns a row`);
+  console.table(
+    Object.fromEntries(
+      parts.map(({ name }) => [name, Object.fromEntries([...byLevel].map(([level, ns]) => [level, ns[name]]))]),
+    ),
   );
 }
 
-/** Runs ./recon and returns what it prints. */
-function runRecon(...args: string[]): string {
-  const { exitCode, stdout, stderr } = Bun.spawnSync([recon, ...args]);
-  if (exitCode > 1) throw new Error(`recon ${args.join(" ")}: exit status ${exitCode}: ${stderr}`);
-  return stdout.toString();
+/** The level is chosen once in a process, so each has its own. Empty where this machine does not have it. */
+function atLevel(level: string): [string, Record<string, number>][] {
+  const command = [process.execPath, import.meta.path, "--parts"];
+  const { exitCode, stdout, stderr } = Bun.spawnSync(command, { env: { ...process.env, RECON_CPU: level } });
+  if (exitCode === 0) return [[level, JSON.parse(stdout.toString())]];
+  if (stderr.toString().includes("RECON_CPU")) return [];
+  throw new Error(stderr.toString());
+}
+
+async function measureParts(): Promise<Record<string, number>> {
+  const engine = Engine.load();
+  const nanoseconds: Record<string, number> = {};
+  for (const { name, pair, sides, spec } of parts) {
+    using opened = await openGenerated(engine, await makePair(engine, folder, pair, ledgerRows, 1));
+    const run = { threads: 1, memory_bytes: memoryBudget(), limit: 0, ...spec(opened) };
+    const { p50 } = await measure(async () => {
+      const result = await engine.run({ run });
+      if (result.outcome !== "done") throw new ReconError(result.errors);
+    });
+    if (p50 === undefined) throw problem("bench", `${name} was not measured`);
+    nanoseconds[name] = Math.round((p50 / (sides * ledgerRows)) * 10) / 10;
+  }
+  return nanoseconds;
 }

@@ -28,7 +28,7 @@ export async function build(): Promise<void> {
 }
 
 /** What is built: the commit, with a plus where the tree has changes; empty outside of a repository. */
-async function commit(): Promise<string> {
+export async function commit(): Promise<string> {
   if (Bun.which("git") === null) return "";
   const { exitCode, text } = await capture(["git", "describe", "--always", "--abbrev=12", "--dirty=+", "--exclude=*"]);
   return exitCode === 0 ? text.trim() : "";

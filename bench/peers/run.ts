@@ -14,9 +14,13 @@ import { count } from "../../src/cli/value-kinds";
 import { Engine } from "../../src/engine/engine";
 import { usableCores } from "../../src/engine/machine";
 
+// Decimals that are equal and written differently are mismatches for a comparison of texts.
+const { benign: _, ...comparable } = pairs;
+
 const usage = `bun bench/peers/run.ts [SCENARIO…] [--peers duckdb,polars,comm] [--rows N] [--reps N] [--threads N] [--json]
-                       [--recon FILE]   measure this executable; without it ./recon is built first
-scenarios: ${Object.keys(pairs).join(", ")} (default: shuffled)
+    [--recon FILE]           measure this executable; without it ./recon is built first
+    [--recon-options=TEXT]   more options for recon, such as --recon-options="--memory 256MiB"
+scenarios: ${Object.keys(comparable).join(", ")} (default: shuffled)
 `;
 
 /** What one run of a program says. A program that does not time itself is timed from start to end. */
@@ -43,7 +47,7 @@ const { values, positionals } = parse();
 const rows = number("rows", values.rows, 1);
 const reps = number("reps", values.reps, 1);
 const threads = values.threads === undefined ? usableCores() : number("threads", values.threads, 1);
-const scenarios = (positionals.length > 0 ? positionals : ["shuffled"]).map(named(pairs, "scenario"));
+const scenarios = (positionals.length > 0 ? positionals : ["shuffled"]).map(named(comparable, "scenario"));
 
 const self = (script: string) => [process.execPath, join(import.meta.dir, script)];
 const peers = {
@@ -127,6 +131,7 @@ function recon(scenario: PairName): Program {
     command: ({ folder, internal, external }) => [
       executable,
       ...[internal, external, "--key", "trade_id", "--json", "--threads", String(threads)],
+      ...values["recon-options"].split(" ").filter((word) => word !== ""),
       // Where every row is a break, writing them is part of the job.
       ...(scenario === "disjoint" ? ["--breaks", join(folder, "breaks.csv")] : []),
     ],
@@ -195,6 +200,7 @@ function parse() {
         reps: { type: "string", default: "5" },
         threads: { type: "string" },
         recon: { type: "string" },
+        "recon-options": { type: "string", default: "" },
         json: { type: "boolean", default: false },
       },
     });

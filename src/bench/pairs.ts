@@ -1,9 +1,11 @@
-// The generated pairs that benchmarks run on: what each is, and making it once. Used by the harness and bench/peers.
+// The generated pairs that benchmarks run on: what each is, making it once, opening it. Used by the harness and by
+// bench/.
 import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Engine } from "../engine/engine";
 import { fileProblem, ReconError } from "../errors";
 import type { GenerateSpec } from "../generated/abi";
+import { openPair, type OpenedPair, type PairOptions } from "../ledger/ledger";
 import { OutputFile } from "../report/output-file";
 
 /** Choices of `recon generate`. No key occurs twice on a side: the baselines know nothing of groups. */
@@ -25,6 +27,8 @@ export const pairs = {
   }),
   disjoint: (rows: number): Choices => ({ rows, seed, order: "disjoint" }),
   quoted: (rows: number): Choices => ({ rows, seed, order: "same", breaks: Math.min(5, rows), quoted_percent: 100 }),
+  /** Every row is written differently and equal. */
+  benign: (rows: number): Choices => ({ rows, seed, order: "same", benign: rows }),
 } as const;
 
 export type PairName = keyof typeof pairs;
@@ -72,6 +76,27 @@ export async function makePair(
   // Comes last: a pair that was cut short has no record.
   await Bun.write(recordPath, made);
   return pair;
+}
+
+/** A pair ready for the engine: its key, and every other column compared. The caller disposes it. */
+export function openGenerated(engine: Engine, { internal, external }: Pair): Promise<OpenedPair> {
+  const side = {
+    delimiter: null,
+    quote: '"'.charCodeAt(0),
+    header: "auto",
+    columns: null,
+    encoding: null,
+    trim: false,
+    foldCase: false,
+  } as const;
+  const options: PairOptions = {
+    internal: { ...side, side: "internal", path: internal },
+    external: { ...side, side: "external", path: external },
+    key: [{ internal: "trade_id", external: "trade_id" }],
+    compare: null,
+    ignore: [],
+  };
+  return openPair(options, { engine, signal: new AbortController().signal, tempDirectory: null });
 }
 
 function read(path: string): string | null {

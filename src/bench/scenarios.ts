@@ -1,12 +1,11 @@
 // The scenarios of `recon bench`: what each one runs, and on which pair. Used by harness.ts.
 import { runBaseline, type BaselineKind, type Counts } from "./baseline";
-import type { Pair, PairName } from "./pairs";
+import { openGenerated, type Pair, type PairName } from "./pairs";
 import { median } from "./statistics";
 import type { Engine } from "../engine/engine";
 import { memoryBudget, temporaryFolder } from "../engine/machine";
 import { problem, ReconError } from "../errors";
 import type { Plan } from "../generated/abi";
-import { openPair, type PairOptions } from "../ledger/ledger";
 
 /** What a scenario runs with. */
 export interface Bench {
@@ -106,9 +105,7 @@ function floor(kind: BaselineKind, plan: string) {
 /** The engine's job alone, from start to result; opening the pair and looking at its headers are not part of it. */
 function engine(title: string, pairName: PairName, threads: "one" | "all", plan: Plan): Scenario {
   const way = async (bench: Bench, pair: Pair): Promise<Sample> => {
-    const tempDirectory = temporaryFolder(undefined);
-    const context = { engine: bench.engine, signal: new AbortController().signal, tempDirectory };
-    using opened = await openPair(pairOptions(pair), context);
+    using opened = await openGenerated(bench.engine, pair);
     const spec = {
       internal: opened.internal.spec,
       external: opened.external.spec,
@@ -118,7 +115,7 @@ function engine(title: string, pairName: PairName, threads: "one" | "all", plan:
       threads: threads === "one" ? 1 : bench.threads,
       memory_bytes: memoryBudget(),
       plan,
-      temp_directory: tempDirectory,
+      temp_directory: temporaryFolder(undefined),
     };
     const started_ms = performance.now();
     const result = await bench.engine.run({ run: spec });
@@ -128,25 +125,6 @@ function engine(title: string, pairName: PairName, threads: "one" | "all", plan:
     return { elapsed_ms, records, counts: countsOf(result.breaks), plan: result.plan };
   };
   return { title, pair: pairName, threads, ways: [way] };
-}
-
-function pairOptions({ internal, external }: Pair): PairOptions {
-  const side = {
-    delimiter: null,
-    quote: '"'.charCodeAt(0),
-    header: "auto",
-    columns: null,
-    encoding: null,
-    trim: false,
-    foldCase: false,
-  } as const;
-  return {
-    internal: { ...side, side: "internal", path: internal },
-    external: { ...side, side: "external", path: external },
-    key: [{ internal: "trade_id", external: "trade_id" }],
-    compare: null,
-    ignore: [],
-  };
 }
 
 /** This very program on the pair: start, header and column detection, engine, report. */
