@@ -1,5 +1,6 @@
 //! Builds librecon.so (one engine object per CPU level, run-time choice), the generated TypeScript view of the
-//! boundary, the baselines of `recon bench`, and the Zig tests. Called by scripts/build.ts; steps: install, abi, test, fmt.
+//! boundary, the baselines of `recon bench`, and the Zig tests. Called by scripts/build.ts; steps: install, abi, test, fuzz,
+//! race, fmt.
 const std = @import("std");
 const builtin = @import("builtin");
 
@@ -48,16 +49,31 @@ pub fn build(b: *std.Build) void {
     b.installArtifact(library);
     b.installArtifact(baseline(b, target));
 
-    const tests = b.addTest(.{ .filters = filters, .root_module = b.createModule(.{
+    b.step("test", "Run the Zig tests").dependOn(zigTests(b, optimize, filters, 60, .{}));
+    b.step("fuzz", "Hold the scanner against the grammar on many random files").dependOn(zigTests(b, .ReleaseSafe, &.{ "random files", "canary" }, 5000, .{}));
+    b.step("race", "Run the scanner's parallel tests under ThreadSanitizer").dependOn(zigTests(b, .Debug, &.{"random files"}, 4, .{ .sanitize_thread = true }));
+
+    const fmt = b.addFmt(.{ .paths = &.{ "build.zig", "zig" }, .check = true });
+    b.step("fmt", "Check formatting").dependOn(&fmt.step);
+}
+
+const TestVariant = struct { sanitize_thread: bool = false };
+
+/// The Zig tests, with `fuzz_rounds` random files where they are made.
+fn zigTests(b: *std.Build, optimize: std.builtin.OptimizeMode, filters: []const []const u8, fuzz_rounds: u32, variant: TestVariant) *std.Build.Step {
+    const options = b.addOptions();
+    options.addOption([]const u8, "level", if (builtin.cpu.arch == .x86_64) "v2" else "arm64");
+    options.addOption(u32, "fuzz_rounds", fuzz_rounds);
+    const module = b.createModule(.{
         .root_source_file = b.path("zig/tests.zig"),
         .target = b.graph.host,
         .optimize = optimize,
         .link_libc = true,
-    }) });
-    b.step("test", "Run the Zig tests").dependOn(&b.addRunArtifact(tests).step);
-
-    const fmt = b.addFmt(.{ .paths = &.{ "build.zig", "zig" }, .check = true });
-    b.step("fmt", "Check formatting").dependOn(&fmt.step);
+        .sanitize_thread = variant.sanitize_thread,
+    });
+    module.addOptions("build_options", options);
+    const tests = b.addTest(.{ .filters = filters, .root_module = module, .use_llvm = if (variant.sanitize_thread) true else null });
+    return &b.addRunArtifact(tests).step;
 }
 
 /// What `recon bench` measures the engine against. A library of its own, because it carries libc++; always optimised, because

@@ -24,7 +24,7 @@ pub fn run(gpa: std.mem.Allocator, arena: std.mem.Allocator, spec: abi.GenerateS
     var result: abi.GenerateResult = .{ .outcome = .done };
     for (std.enums.values(Target)) |target| if (try maker.write(target)) |errno| {
         const reason = OrderedWriter.reason(errno);
-        return refuseWith(arena, reason.code, try std.fmt.allocPrint(arena, "cannot write {t}: {s}", .{ target, reason.text }));
+        return refuseWith(arena, reason.code, try std.fmt.allocPrint(arena, "cannot write {s}: {s}", .{ target.fileName(), reason.text }));
     };
     result.internal_rows = maker.rows[0].load(.monotonic);
     result.external_rows = maker.rows[1].load(.monotonic);
@@ -44,7 +44,19 @@ fn refuseWith(arena: std.mem.Allocator, code: []const u8, message: []const u8) E
     return .{ .outcome = .failed, .errors = items };
 }
 
-const Target = enum { internal, external, truth };
+const Target = enum {
+    internal,
+    external,
+    truth,
+
+    fn fileName(target: Target) []const u8 {
+        return switch (target) {
+            .internal => "internal.csv",
+            .external => "external.csv",
+            .truth => "truth.jsonl",
+        };
+    }
+};
 
 const Maker = struct {
     gpa: std.mem.Allocator,

@@ -58,7 +58,7 @@ pub const OrderedWriter = struct {
             .PIPE => .{ .code = "closed_pipe", .text = "the reader closed the pipe" },
             .NOSPC => .{ .code = "write", .text = "no space left on the device" },
             .DQUOT => .{ .code = "write", .text = "the disk quota is used up" },
-            .FBIG => .{ .code = "write", .text = "the file is too large" },
+            .FBIG => .{ .code = "write", .text = "the file is too large (is there a file size limit?)" },
             .NOENT => .{ .code = "write", .text = "there is no such directory" },
             .ACCES, .PERM, .ROFS => .{ .code = "write", .text = "it may not be written" },
             .OPNOTSUPP => .{ .code = "write", .text = "its file system cannot hold temporary files" },

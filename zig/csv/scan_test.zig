@@ -9,6 +9,8 @@ const File = @import("../source/mapping.zig").File;
 const Ledger = ledger_module.Ledger;
 
 const gpa = std.testing.allocator;
+/// `zig build fuzz` asks for more.
+const fuzz_rounds = @import("build_options").fuzz_rounds;
 const pad = 4096;
 
 /// What reading a whole ledger comes to, in file order.
@@ -194,18 +196,26 @@ test "every file of up to six bytes" {
     }
 }
 
-test "random files across tiles and chunks, one worker and two" {
+/// A random file of whole pieces; odd rounds mix in everything that is hard to split.
+fn randomText(random: std.Random, round: usize, text: *std.ArrayList(u8)) !void {
+    const easy = [_][]const u8{ "abc", ",", "\n", "1.50", "\r\n" };
+    const hard = [_][]const u8{ "abc,1\n", "\"a,\n\"\"b\",2\r\n", "T9,", "\"", "\n", "x\"y,5\n", "\xc3\xa9,1\n", "\xff,2\n", "\n \n", "\"a\" ,1\n", "\"k\",\"v\"\n" };
+    const pieces: []const []const u8 = if (round % 2 == 0) &easy else &hard;
+    text.clearRetainingCapacity();
+    const wanted = random.intRangeAtMost(usize, 1, 40_000);
+    while (text.items.len < wanted) {
+        const unusual = random.uintLessThan(u8, 8) == 0;
+        try text.appendSlice(gpa, pieces[if (unusual) random.uintLessThan(usize, pieces.len) else 0]);
+    }
+}
+
+fn readRandomFiles(rounds: usize, random: std.Random) !void {
     const fixture = try Fixture.init(64 * 1024);
     defer fixture.deinit();
-    var prng: std.Random.DefaultPrng = .init(std.testing.random_seed);
-    const random = prng.random();
     var text: std.ArrayList(u8) = .empty;
     defer text.deinit(gpa);
-    for (0..60) |round| {
-        text.clearRetainingCapacity();
-        const words = if (round % 2 == 0) &[_][]const u8{ "abc", ",", "\n", "1.50", "\r\n" } else &[_][]const u8{ "abc,1\n", "\"a,\n\"\"b\",2\r\n", "T9,", "\"", "\n", "x\"y,5\n", "\xc3\xa9,1\n", "\xff,2\n", "\n \n", "\"a\" ,1\n", "\"k\",\"v\"\n" };
-        const wanted = random.intRangeAtMost(usize, 1, 40_000);
-        while (text.items.len < wanted) try text.appendSlice(gpa, words[if (random.uintLessThan(u8, 8) == 0) random.uintLessThan(usize, words.len) else 0]);
+    for (0..rounds) |round| {
+        try randomText(random, round, &text);
         fixture.load(text.items, 2, if (round % 3 == 0) &.{ 0, 1 } else &.{0}, round % 5 == 0);
         try fixture.readSlowly();
         for ([_]u64{ 64, 1000, 8192, 1 << 20 }) |chunk_bytes| {
@@ -215,4 +225,27 @@ test "random files across tiles and chunks, one worker and two" {
             try fixture.expected.expectEqual(&fixture.actual);
         }
     }
+}
+
+test "random files across tiles and chunks, one worker and two" {
+    var prng: std.Random.DefaultPrng = .init(std.testing.random_seed);
+    try readRandomFiles(fuzz_rounds, prng.random());
+}
+
+test "canary: the same files find a reader that is wrong" {
+    const fixture = try Fixture.init(64 * 1024);
+    defer fixture.deinit();
+    var prng: std.Random.DefaultPrng = .init(std.testing.random_seed);
+    var text: std.ArrayList(u8) = .empty;
+    defer text.deinit(gpa);
+    var caught = false;
+    for (0..fuzz_rounds) |round| {
+        try randomText(prng.random(), round, &text);
+        fixture.load(text.items, 2, &.{0}, false);
+        try fixture.readSlowly();
+        fixture.ledger.dialect.quote = null;
+        try fixture.readAlone(1000);
+        caught = caught or fixture.expected.faults.items.len != fixture.actual.faults.items.len or fixture.expected.refs.items.len != fixture.actual.refs.items.len;
+    }
+    try std.testing.expect(caught);
 }

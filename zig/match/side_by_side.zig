@@ -72,7 +72,7 @@ pub const Planner = struct {
         for (&planner.fields, planner.ledgers) |*fields, ledger| fields.* = try planner.arena.alloc(record.Field, ledger.width);
         const sorted = if (planner.may_merge) planner.sortedOrder() else null;
         const order = sorted orelse .unsorted;
-        if (order == .unsorted and !planner.isAligned()) return planner.refuse("keys are not in order on both sides: rows found by key hash");
+        if (order == .unsorted and !planner.isAligned()) return planner.refuse(if (planner.may_merge) "keys are not in order on both sides: rows found by key hash" else "asked for: rows found by key hash");
         return .{ .order = order, .segments = try planner.cut(order) };
     }
 
