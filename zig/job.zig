@@ -336,6 +336,7 @@ const Job = struct {
             const next = if (index + 1 < job.segments.len) &job.segments[index + 1] else null;
             const outcome = try walker.walk(arena.allocator(), job.order, &job.segments[index], index == 0, next);
             try job.keepOutcome(index, outcome);
+            for (&job.sides, job.segments[index].from, job.segments[index].to) |*side, from, to| side.*.?.ledger.mapping.release(from, to);
             job.control.advance(job.segments[index].bytes());
         }
         worker.rows = walker.rows;

@@ -58,6 +58,15 @@ pub const Mapping = struct {
         mapping.* = undefined;
     }
 
+    /// Takes the pages that lie wholly between `from` and `to` out of this process's memory; reading them again brings
+    /// them back. Spares the one thread that ends the process from unmapping everything alone.
+    pub fn release(mapping: *const Mapping, from: u64, to: u64) void {
+        const page = std.heap.pageSize();
+        const start = std.mem.alignForward(usize, @intFromPtr(mapping.base) + @as(usize, @intCast(from)), page);
+        const end = std.mem.alignBackward(usize, @intFromPtr(mapping.base) + @as(usize, @intCast(to)), page);
+        if (start < end) posix.madvise(@ptrFromInt(start), end - start, posix.MADV.DONTNEED) catch {};
+    }
+
     /// The index of the file that holds offset `at`.
     pub fn fileOf(mapping: *const Mapping, at: u64) usize {
         var low: usize = 0;
