@@ -572,6 +572,7 @@ const Job = struct {
             .findings = &job.findings.?,
             .seed = job.seed,
             .control = job.control,
+            .team = &job.team,
         });
         try job.endPhase("hints");
     }

@@ -41,10 +41,6 @@ pub const Context = struct {
         return mapping.files[mapping.fileOf(offset)].path;
     }
 
-    fn line(context: *const Context, side: Side, offset: u64) u64 {
-        return context.lines[@intFromEnum(side)].?.lineOf(offset);
-    }
-
     fn severalFiles(context: *const Context) [2]bool {
         var several: [2]bool = @splat(false);
         for (context.ledgers, &several) |side, *is| is.* = if (side) |l| l.mapping.files.len > 1 else false;
@@ -77,6 +73,7 @@ pub const Formatter = struct {
     context: *const Context,
     fields: [2][]record.Field,
     scratch: ledger_module.Scratch,
+    cursors: [2]Lines.Cursor = @splat(.{}),
 
     pub fn init(gpa: std.mem.Allocator, context: *const Context) error{OutOfMemory}!Formatter {
         var formatter: Formatter = .{ .gpa = gpa, .context = context, .fields = @splat(&.{}), .scratch = .init(gpa) };
@@ -92,10 +89,18 @@ pub const Formatter = struct {
         formatter.scratch.deinit();
     }
 
+    fn lineOf(formatter: *Formatter, side: Side, offset: u64) u64 {
+        return formatter.cursors[@intFromEnum(side)].lineOf(formatter.context.lines[@intFromEnum(side)].?, offset);
+    }
+
     /// One object and a line end.
     pub fn writeJson(formatter: *Formatter, out: *Writer, number: u64, item: Item) Error!void {
         formatter.scratch.reset();
-        try out.print("{{\"break\":{d},\"type\":\"{s}\",\"key\":{{", .{ number, typeName(item) });
+        try out.writeAll("{\"break\":");
+        try writeNumber(out, number);
+        try out.writeAll(",\"type\":\"");
+        try out.writeAll(typeName(item));
+        try out.writeAll("\",\"key\":{");
         const places = placesOf(item);
         if (formatter.isRejected(item)) {
             try out.writeByte('}');
@@ -104,11 +109,13 @@ pub const Formatter = struct {
             try formatter.writeJsonKey(out, places);
         }
         for ([_]Side{ .internal, .external }, places) |side, place| {
-            try out.print(",\"{t}\":", .{side});
+            try out.writeAll(if (side == .internal) ",\"internal\":" else ",\"external\":");
             if (place) |offset| {
                 try out.writeAll("{\"path\":");
                 try writeJsonText(out, formatter.context.path(side, offset));
-                try out.print(",\"line\":{d}}}", .{formatter.context.line(side, offset)});
+                try out.writeAll(",\"line\":");
+                try writeNumber(out, formatter.lineOf(side, offset));
+                try out.writeByte('}');
             } else try out.writeAll("null");
         }
         try out.writeAll(",\"columns\":{");
@@ -145,7 +152,9 @@ pub const Formatter = struct {
                 try out.writeAll(label);
                 if (value) |text| try writeJsonText(out, text) else try out.writeAll("null");
             }
-            try out.print(",\"difference\":\"{s}\"", .{cell.difference});
+            try out.writeAll(",\"difference\":\"");
+            try out.writeAll(cell.difference);
+            try out.writeByte('"');
             if (formatter.context.explain) if (cell.verdict) |verdict| try out.print(",\"how\":\"{t}\"", .{verdict});
             try out.writeByte('}');
         }
@@ -175,7 +184,9 @@ pub const Formatter = struct {
 
     fn writeCsvStart(formatter: *Formatter, out: *Writer, number: u64, item: Item) Error!void {
         const places = placesOf(item);
-        try out.print("{d},{s}", .{ number, typeName(item) });
+        try writeNumber(out, number);
+        try out.writeByte(',');
+        try out.writeAll(typeName(item));
         const side: Side = if (places[0] != null) .internal else .external;
         for (formatter.context.key) |column| {
             try out.writeByte(',');
@@ -188,7 +199,7 @@ pub const Formatter = struct {
                 if (place) |offset| try writeCsv(out, "", formatter.context.path(place_side, offset));
             }
             try out.writeByte(',');
-            if (place) |offset| try out.print("{d}", .{formatter.context.line(place_side, offset)});
+            if (place) |offset| try writeNumber(out, formatter.lineOf(place_side, offset));
         }
     }
 
@@ -235,7 +246,8 @@ pub const Formatter = struct {
     fn parse(formatter: *Formatter, places: [2]?u64) void {
         for ([_]Side{ .internal, .external }, places, formatter.fields) |side, place, fields| {
             const offset = place orelse continue;
-            formatter.context.ledger(side).parseFields(offset, fields);
+            const ledger = formatter.context.ledger(side);
+            ledger.split(ledger.refAt(offset), fields);
         }
     }
 
@@ -256,7 +268,7 @@ pub const Formatter = struct {
         const ledger = formatter.context.ledger(side);
         const examined = ledger.examine(offset, formatter.fields[@intFromEnum(side)]);
         try writeCsv(out, "", formatter.context.path(side, offset));
-        try out.print(",{d}," ++ faults.code ++ ",", .{formatter.context.line(side, offset)});
+        try out.print(",{d}," ++ faults.code ++ ",", .{formatter.lineOf(side, offset)});
         try writeCsv(out, "", try formatter.reason(side, offset));
         try out.writeByte(',');
         try writeCsv(out, "", ledger.mapping.base[offset..examined.record.end]);
@@ -279,6 +291,19 @@ fn typeName(item: Item) []const u8 {
         .matched => "matched",
         .single => |single| @tagName(single.kind),
     };
+}
+
+fn writeNumber(out: *Writer, number: u64) Writer.Error!void {
+    var digits: [20]u8 = undefined;
+    var at: usize = digits.len;
+    var rest = number;
+    while (true) {
+        at -= 1;
+        digits[at] = '0' + @as(u8, @intCast(rest % 10));
+        rest /= 10;
+        if (rest == 0) break;
+    }
+    try out.writeAll(digits[at..]);
 }
 
 /// A JSON string. `text` is UTF-8, or what is not is written as U+FFFD (paths only: keys and values were checked).

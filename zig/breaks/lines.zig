@@ -40,6 +40,27 @@ pub const Lines = struct {
         return line + std.mem.countScalar(u8, lines.mapping.base[from..offset], '\n');
     }
 
+    /// Finds the lines of ascending offsets without looking each up anew. One worker's; starts empty.
+    pub const Cursor = struct {
+        offset: u64 = 0,
+        line: u64 = 0,
+        /// The end of the file that `offset` lies in; 0 before the first look-up.
+        file_end: u64 = 0,
+
+        const near_bytes = 4096;
+
+        pub fn lineOf(cursor: *Cursor, lines: *const Lines, offset: u64) u64 {
+            const near = offset >= cursor.offset and offset - cursor.offset < near_bytes and offset < cursor.file_end;
+            cursor.line = if (near)
+                cursor.line + std.mem.countScalar(u8, lines.mapping.base[cursor.offset..offset], '\n')
+            else
+                lines.lineOf(offset);
+            if (!near) cursor.file_end = lines.mapping.files[lines.mapping.fileOf(offset)].end;
+            cursor.offset = offset;
+            return cursor.line;
+        }
+    };
+
     /// 1-based byte of `offset` in its physical line.
     pub fn columnOf(lines: *const Lines, offset: u64) u64 {
         const begin = lines.mapping.files[lines.mapping.fileOf(offset)].begin;

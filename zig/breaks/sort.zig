@@ -31,6 +31,11 @@ fn byKey(comptime T: type, gpa: std.mem.Allocator, items: []T, comptime key: fn 
         }.before);
         return;
     }
+    if (std.sort.isSorted(T, items, {}, struct {
+        fn before(_: void, a: T, b: T) bool {
+            return key(a) < key(b);
+        }
+    }.before)) return;
     const other = try gpa.alloc(T, items.len);
     defer gpa.free(other);
     var all: u64 = 0;

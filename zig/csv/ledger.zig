@@ -102,6 +102,25 @@ pub const Ledger = struct {
         if (ref.len == Ref.saturated or !ledger.splitPlain(ref, wanted)) ledger.parseFields(ref.offset, wanted);
     }
 
+    /// The row at `offset`, with its length where that is plainly seen: no quote up to the first line end.
+    pub fn refAt(ledger: *const Ledger, offset: u64) Ref {
+        const unknown: Ref = .of(offset, Ref.saturated);
+        const row = ledger.mapping.base + offset;
+        const behind = @min(4096, ledger.fileEnd(offset) - offset);
+        var at: usize = 0;
+        while (at < behind) : (at += 64) {
+            const block = masks.load(row + at);
+            const line_ends = masks.equal(block, '\n');
+            const quotes = if (ledger.dialect.quote) |quote| masks.equal(block, quote) else 0;
+            if (quotes & (line_ends ^ (line_ends -% 1)) != 0) return unknown;
+            if (line_ends == 0) continue;
+            const end = at + @ctz(line_ends);
+            if (end >= behind) return unknown;
+            return .of(offset, end - @intFromBool(end != 0 and row[end - 1] == '\r'));
+        }
+        return unknown;
+    }
+
     /// The fields of the record at `offset`, which was well-formed when it was scanned. Should the file have changed
     /// since, missing fields come out empty: the run ends with an error, and must not fault before.
     pub fn parseFields(ledger: *const Ledger, offset: u64, out: []record.Field) void {

@@ -107,7 +107,7 @@ pub const Findings = struct {
     pub fn merge(findings: *Findings, other: *const Findings) error{OutOfMemory}!void {
         const gpa = findings.gpa;
         try findings.mismatched.appendSlice(gpa, other.mismatched.items);
-        for (&findings.singles, &other.singles) |*mine, theirs| try mine.appendSlice(gpa, theirs.items);
+        for (&findings.singles, &other.singles) |*mine, theirs| try mergeSingles(gpa, mine, theirs.items);
         if (findings.matched_pairs) |*mine| try mine.appendSlice(gpa, other.matched_pairs.?.items);
         findings.matched += other.matched;
         for (&findings.distinct_keys, other.distinct_keys) |*mine, theirs| mine.* += theirs;
@@ -120,3 +120,30 @@ pub const Findings = struct {
         }
     }
 };
+
+/// Adds `theirs`; two lists in order stay so, which spares sorting what the merge plan found in order.
+fn mergeSingles(gpa: std.mem.Allocator, mine: *std.ArrayList(u64), theirs: []const u64) error{OutOfMemory}!void {
+    const ascending = std.sort.asc(u64);
+    var left = mine.items.len;
+    const in_order = left != 0 and std.sort.isSorted(u64, mine.items, {}, ascending) and std.sort.isSorted(u64, theirs, {}, ascending);
+    try mine.appendSlice(gpa, theirs);
+    if (!in_order) return;
+    const items = mine.items;
+    var right = theirs.len;
+    while (right != 0) {
+        const take_left = left != 0 and items[left - 1] > theirs[right - 1];
+        items[left + right - 1] = if (take_left) items[left - 1] else theirs[right - 1];
+        if (take_left) left -= 1 else right -= 1;
+    }
+}
+
+test "sorted lists merge in order, others are only joined" {
+    const gpa = std.testing.allocator;
+    var mine: std.ArrayList(u64) = .empty;
+    defer mine.deinit(gpa);
+    try mergeSingles(gpa, &mine, &.{ 2, 5, 9 });
+    try mergeSingles(gpa, &mine, &.{ 1, 5, 10, 11 });
+    try std.testing.expectEqualSlices(u64, &.{ 1, 2, 5, 5, 9, 10, 11 }, mine.items);
+    try mergeSingles(gpa, &mine, &.{ 3, 1 });
+    try std.testing.expectEqualSlices(u64, &.{ 1, 2, 5, 5, 9, 10, 11, 3, 1 }, mine.items);
+}

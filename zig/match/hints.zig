@@ -2,6 +2,7 @@
 //! whether most mismatches of a column share one factor or offset. Told, never applied.
 const std = @import("std");
 const abi = @import("../abi.zig");
+const parallel = @import("../parallel.zig");
 const hash = @import("../index/hash.zig");
 const record = @import("../csv/record.zig");
 const compare = @import("compare.zig");
@@ -27,6 +28,7 @@ pub const Context = struct {
     findings: *const findings_module.Findings,
     seed: u64,
     control: *Control,
+    team: *const parallel.Team,
 };
 
 pub const Error = error{ OutOfMemory, Cancelled };
@@ -38,6 +40,7 @@ pub fn find(gpa: std.mem.Allocator, arena: std.mem.Allocator, context: Context) 
     var hints: std.ArrayList(abi.Hint) = .empty;
     var finder: Finder = try .init(gpa, context);
     defer finder.deinit();
+    finder.possible = try possibleChanges(gpa, context);
     for ([_]Change{ .trim, .fold_case, .leading_zeros }) |change| {
         const rows = try finder.rowsThatWouldJoin(change);
         if (rows != 0) try hints.append(arena, .{
@@ -60,6 +63,73 @@ pub fn find(gpa: std.mem.Allocator, arena: std.mem.Allocator, context: Context) 
     return hints.items;
 }
 
+/// Which changes could make two of the one-sided keys equal at all. Most ledgers have no key with a blank at an end,
+/// with letters of both cases or with a leading zero; then nothing has to be joined again.
+fn possibleChanges(gpa: std.mem.Allocator, context: Context) Error!std.EnumSet(Change) {
+    var look: Look = .{ .gpa = gpa, .context = context, .claims = .{ .len = 0 } };
+    for (&context.findings.singles) |singles| look.claims.len += (singles.items.len + Look.batch - 1) / Look.batch;
+    context.team.run(&look, Look.work);
+    if (context.control.isCancelled()) return error.Cancelled;
+    if (look.out_of_memory.load(.monotonic)) return error.OutOfMemory;
+    const traits = look.traits.load(.monotonic);
+    var possible: std.EnumSet(Change) = .initEmpty();
+    if (traits & Look.blank != 0) possible.insert(.trim);
+    if (traits & Look.zero != 0) possible.insert(.leading_zeros);
+    if (traits & Look.lower != 0 and traits & Look.upper != 0) possible.insert(.fold_case);
+    return possible;
+}
+
+/// Looks at every one-sided key, in batches that workers claim.
+const Look = struct {
+    gpa: std.mem.Allocator,
+    context: Context,
+    claims: parallel.Claims,
+    traits: std.atomic.Value(u32) = .init(0),
+    out_of_memory: std.atomic.Value(bool) = .init(false),
+
+    const batch = 16 * 1024;
+    const blank = 1;
+    const zero = 2;
+    const lower = 4;
+    const upper = 8;
+
+    fn work(look: *Look, _: u32) void {
+        look.takeBatches() catch look.out_of_memory.store(true, .monotonic);
+    }
+
+    fn takeBatches(look: *Look) error{OutOfMemory}!void {
+        var finder = try Finder.init(look.gpa, look.context);
+        defer finder.deinit();
+        const first_batches = (finder.singles(.internal).len + batch - 1) / batch;
+        while (look.claims.take()) |claimed| {
+            if (look.context.control.isCancelled()) return;
+            const side: Side = if (claimed < first_batches) .internal else .external;
+            const all = finder.singles(side);
+            const from = (if (side == .internal) claimed else claimed - first_batches) * batch;
+            const found = try traitsOf(&finder, side, all[from..@min(all.len, from + batch)]);
+            _ = look.traits.fetchOr(found, .monotonic);
+        }
+    }
+
+    fn traitsOf(finder: *Finder, side: Side, singles: []const u64) error{OutOfMemory}!u32 {
+        var traits: u32 = 0;
+        for (singles) |single| {
+            if (!Finder.isOneSided(single)) continue;
+            finder.parse(side, Single.offset(single));
+            for (finder.ledger(side).key) |column| {
+                const bytes = try finder.part(side, Single.offset(single), column);
+                if (ledger_module.trimAscii(bytes).len != bytes.len) traits |= blank;
+                if (withoutZeros(bytes).len != bytes.len) traits |= zero;
+                if (traits & (lower | upper) != lower | upper) for (bytes) |byte| {
+                    if (std.ascii.isLower(byte)) traits |= lower;
+                    if (std.ascii.isUpper(byte)) traits |= upper;
+                };
+            }
+        }
+        return traits;
+    }
+};
+
 /// A one-sided row by the hash of its changed key.
 const Changed = struct {
     hash: u64,
@@ -78,17 +148,14 @@ const Finder = struct {
     /// Which changes could make two of the one-sided keys equal at all.
     possible: std.EnumSet(Change),
 
-    fn init(gpa: std.mem.Allocator, context: Context) Error!Finder {
-        var finder: Finder = .{
+    fn init(gpa: std.mem.Allocator, context: Context) error{OutOfMemory}!Finder {
+        return .{
             .gpa = gpa,
             .context = context,
             .fields = .{ try gpa.alloc(record.Field, context.internal.width), try gpa.alloc(record.Field, context.external.width) },
             .scratch = .{ .init(gpa), .init(gpa) },
             .possible = .initEmpty(),
         };
-        errdefer finder.deinit();
-        try finder.look();
-        return finder;
     }
 
     fn deinit(finder: *Finder) void {
@@ -111,34 +178,13 @@ const Finder = struct {
         };
     }
 
-    /// Sees whether any key has a blank at an end, letters of both cases, or a leading zero: most ledgers have none
-    /// of these, and then nothing has to be joined again.
-    fn look(finder: *Finder) Error!void {
-        var lower = false;
-        var upper = false;
-        for ([_]Side{ .internal, .external }) |side| for (finder.singles(side)) |single| {
-            if (!isOneSided(single)) continue;
-            if (finder.context.control.isCancelled()) return error.Cancelled;
-            finder.parse(side, Single.offset(single));
-            for (finder.ledger(side).key) |column| {
-                const bytes = try finder.part(side, Single.offset(single), column);
-                if (ledger_module.trimAscii(bytes).len != bytes.len) finder.possible.insert(.trim);
-                if (withoutZeros(bytes).len != bytes.len) finder.possible.insert(.leading_zeros);
-                if (!upper or !lower) for (bytes) |byte| {
-                    lower = lower or std.ascii.isLower(byte);
-                    upper = upper or std.ascii.isUpper(byte);
-                };
-            }
-        };
-        if (lower and upper) finder.possible.insert(.fold_case);
-    }
-
     fn parse(finder: *Finder, side: Side, offset: u64) void {
         finder.scratch[@intFromEnum(side)].reset();
-        finder.ledger(side).parseFields(offset, finder.fields[@intFromEnum(side)]);
+        const l = finder.ledger(side);
+        l.split(l.refAt(offset), finder.fields[@intFromEnum(side)]);
     }
 
-    fn part(finder: *Finder, side: Side, offset: u64, column: u32) Error![]const u8 {
+    fn part(finder: *Finder, side: Side, offset: u64, column: u32) error{OutOfMemory}![]const u8 {
         const field = finder.fields[@intFromEnum(side)][column];
         return finder.ledger(side).value(.of(offset, 0), field, &finder.scratch[@intFromEnum(side)]);
     }
