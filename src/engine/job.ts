@@ -8,7 +8,9 @@ export interface JobOptions {
   onProgress?: ((progress: JobProgress) => void) | undefined;
 }
 
-/** Short jobs are asked often, so that nobody waits for the clock; long ones less, so that they are left alone. */
+/** A job that is over at once is asked without a pause, a short one often, so that nobody waits for the clock; a long
+    one less, so that it is left alone. */
+const busy_ms = 1;
 const eager_ms = 100;
 
 /** Runs a job to its end and returns its result document. File descriptors in `spec` stay open until then. */
@@ -20,8 +22,10 @@ export async function runJob(library: Library, spec: JobSpec, { signal, onProgre
   try {
     const started_ms = performance.now();
     for (let progress = library.poll(handle); progress !== null; progress = library.poll(handle)) {
+      const elapsed_ms = performance.now() - started_ms;
+      if (elapsed_ms < busy_ms) continue;
       onProgress?.(progress);
-      await Bun.sleep(performance.now() - started_ms < eager_ms ? 1 : 5);
+      await Bun.sleep(elapsed_ms < eager_ms ? 1 : 5);
     }
     signal?.throwIfAborted();
     return JSON.parse(library.result(handle));

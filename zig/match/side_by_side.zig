@@ -150,8 +150,10 @@ pub const Planner = struct {
         const external = planner.file(1);
         const place = @as(u128, row.start - internal.first) * (external.end - external.first) / (internal.end - internal.first);
         const near = external.first + @as(u64, @intCast(place));
-        const from = @max(external.first, near -| search_bytes);
-        const to = @min(external.end, near + search_bytes);
+        // In a small file everything is near; there only a row that is really in its place counts.
+        const distance = @min(search_bytes, (external.end - external.first) / 32 + 512);
+        const from = @max(external.first, near -| distance);
+        const to = @min(external.end, near + distance);
         const wanted = planner.ledgers[0].mapping.base[row.start..row.next];
         return findRow(planner.ledgers[1].mapping.base, from, to, external.first, wanted);
     }
