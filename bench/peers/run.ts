@@ -26,7 +26,7 @@ scenarios: ${Object.keys(comparable).join(", ")} (default: shuffled)
 /** What one run of a program says. A program that does not time itself is timed from start to end. */
 interface Answer {
   elapsed_ms?: number;
-  counts?: Counts;
+  counts: Counts;
 }
 
 interface Program {
@@ -95,17 +95,17 @@ function measureScenario(scenario: PairName, pair: Pair): object {
     const peer: Program = peers[name];
     if (peer.scenarios?.includes(scenario) ?? true) programs.set(name, peer);
   }
-  const expected = once(programs.get("recon")!, pair).counts;
-  for (const [name, program] of programs) {
-    const { counts } = once(program, pair);
-    if (counts && !Bun.deepEquals(counts, expected)) {
-      fail(`${scenario}: ${name} finds ${JSON.stringify(counts)}, recon ${JSON.stringify(expected)}`);
-    }
-  }
   const samples = new Map([...programs.keys()].map((name) => [name, { elapsed_ms: [] as number[], peak: 0 }]));
-  for (let i = 0; i < reps; i++) {
+  let expected: Counts | undefined;
+  // The first round is the warm-up.
+  for (let i = 0; i <= reps; i++) {
     for (const [name, program] of programs) {
-      const { elapsed_ms, peakRssBytes } = once(program, pair);
+      const { elapsed_ms, peakRssBytes, counts } = once(program, pair);
+      expected ??= counts;
+      if (!Bun.deepEquals(counts, expected)) {
+        fail(`${scenario}: ${name} finds ${JSON.stringify(counts)}, recon ${JSON.stringify(expected)}`);
+      }
+      if (i === 0) continue;
       const sample = samples.get(name)!;
       sample.elapsed_ms.push(elapsed_ms);
       sample.peak = Math.max(sample.peak, peakRssBytes);
@@ -142,7 +142,7 @@ function recon(scenario: PairName): Program {
   };
 }
 
-function once(program: Program, pair: Pair): { elapsed_ms: number; peakRssBytes: number; counts?: Counts } {
+function once(program: Program, pair: Pair): { elapsed_ms: number; peakRssBytes: number; counts: Counts } {
   const command = program.command(pair);
   const started_ms = performance.now();
   const { exitCode, stdout, stderr, resourceUsage } = Bun.spawnSync(command, {
@@ -152,7 +152,7 @@ function once(program: Program, pair: Pair): { elapsed_ms: number; peakRssBytes:
   const whole_ms = performance.now() - started_ms;
   if (exitCode > 1 || exitCode === null) fail(`${command.join(" ")} ended with ${exitCode}: ${stderr}`);
   const { elapsed_ms = whole_ms, counts } = program.read(stdout.toString());
-  return { elapsed_ms, peakRssBytes: resourceUsage.maxRSS, ...(counts && { counts }) };
+  return { elapsed_ms, peakRssBytes: resourceUsage.maxRSS, counts };
 }
 
 /** Lines of `comm -3`: those of the external file are indented. A key on both sides is a mismatch. */
