@@ -7,15 +7,8 @@ const sample = @import("csv/sample.zig");
 const generate = @import("generate.zig");
 const Control = @import("control.zig").Control;
 
-pub const std_options: std.Options = .{ .signal_stack_size = null, .networking = false };
-pub const panic = std.debug.FullPanic(struct {
-    fn call(message: []const u8, _: ?usize) noreturn {
-        _ = std.c.write(2, "recon: internal error: ", 23);
-        _ = std.c.write(2, message.ptr, message.len);
-        _ = std.c.write(2, "\n", 1);
-        std.c._exit(2);
-    }
-}.call);
+pub const std_options = @import("panic.zig").std_options;
+pub const panic = @import("panic.zig").panic;
 
 const gpa = std.heap.c_allocator;
 

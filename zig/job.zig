@@ -5,6 +5,7 @@ const abi = @import("abi.zig");
 const build_level = @import("level.zig").level;
 const parallel = @import("parallel.zig");
 const clock = @import("clock.zig");
+const record = @import("csv/record.zig");
 const scan = @import("csv/scan.zig");
 const faults = @import("csv/faults.zig");
 const ledger_module = @import("csv/ledger.zig");
@@ -21,6 +22,7 @@ const lines_module = @import("breaks/lines.zig");
 const sort = @import("breaks/sort.zig");
 const OrderedWriter = @import("ordered_writer.zig").OrderedWriter;
 const Control = @import("control.zig").Control;
+const RowReader = @import("csv/row_reader.zig").RowReader;
 const Ledger = ledger_module.Ledger;
 const Ref = ledger_module.Ref;
 const Side = ledger_module.Side;
@@ -315,7 +317,7 @@ const Job = struct {
     fn walkSegments(job: *Job, worker: *WorkerState) Error!void {
         var comparer: compare.Comparer = try job.newComparer();
         defer comparer.deinit(job.gpa);
-        const readers = try job.gpa.create([2]@import("csv/row_reader.zig").RowReader);
+        const readers = try job.gpa.create([2]RowReader);
         defer job.gpa.destroy(readers);
         var walker: side_by_side.Walker = .{
             .gpa = job.gpa,
@@ -409,7 +411,7 @@ const Job = struct {
         var items: std.ArrayList(abi.ErrorItem) = .empty;
         for (&job.sides) |*side| if (side.*) |*s| {
             bad_rows += s.faults.items.len;
-            const fields = try job.arena.alloc(@import("csv/record.zig").Field, s.ledger.width);
+            const fields = try job.arena.alloc(record.Field, s.ledger.width);
             // Rows that may be set aside are no errors beside a quote that never closes.
             const listed = if (job.spec.on_bad_row == .fail) s.faults.items else s.unterminated.items;
             fatal = fatal or s.unterminated.items.len != 0;
@@ -675,7 +677,7 @@ fn estimateRows(ledger: *const Ledger) u64 {
 const KeyFilter = struct {
     gpa: std.mem.Allocator,
     keys: []const []const []const u8,
-    fields: []@import("csv/record.zig").Field,
+    fields: []record.Field,
     scratch: ledger_module.Scratch,
 
     fn init(job: *Job) Error!KeyFilter {
@@ -686,7 +688,7 @@ const KeyFilter = struct {
         return .{
             .gpa = job.gpa,
             .keys = job.spec.only_keys orelse &.{},
-            .fields = try job.gpa.alloc(@import("csv/record.zig").Field, width),
+            .fields = try job.gpa.alloc(record.Field, width),
             .scratch = .init(job.gpa),
         };
     }

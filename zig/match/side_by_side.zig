@@ -14,6 +14,7 @@ const record = @import("../csv/record.zig");
 const scan = @import("../csv/scan.zig");
 const ledger_module = @import("../csv/ledger.zig");
 const row_reader = @import("../csv/row_reader.zig");
+const File = @import("../source/mapping.zig").File;
 const Control = @import("../control.zig").Control;
 const Findings = @import("findings.zig").Findings;
 const Ledger = ledger_module.Ledger;
@@ -81,7 +82,7 @@ pub const Planner = struct {
         return null;
     }
 
-    fn file(planner: *const Planner, side: usize) @import("../source/mapping.zig").File {
+    fn file(planner: *const Planner, side: usize) File {
         return planner.ledgers[side].mapping.files[0];
     }
 
