@@ -274,12 +274,15 @@ const Job = struct {
     /// nothing of what was seen is kept.
     fn walkAll(job: *Job) Error!bool {
         if (job.spec.external == null or job.spec.only_keys != null) return false;
+        if (job.spec.plan == .hash) {
+            job.plan_reason = "asked for: rows found by key hash";
+            return false;
+        }
         const ledgers = [2]*const Ledger{ &job.state(.internal).ledger, &job.state(.external).ledger };
         var planner: side_by_side.Planner = .{
             .arena = job.arena,
             .ledgers = ledgers,
             .same_layout = compare.sameLayout(ledgers[0], ledgers[1]),
-            .may_merge = job.spec.plan != .hash,
             .chunk_bytes = job.spec.chunk_bytes,
         };
         const plan = try planner.plan() orelse {

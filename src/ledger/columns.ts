@@ -79,13 +79,15 @@ class Pairing {
 
   #named(option: string, pairs: ColumnPair[]): ColumnSpec[] {
     const found: ColumnSpec[] = [];
+    const taken = new Set<number>();
     for (const pair of pairs) {
       const internal = this.#place(this.internal, pair, option);
       const external = this.#place(this.external, pair, option);
       if (internal === null || external === null) continue;
-      if (found.some((column) => column.internal === internal)) {
+      if (taken.has(internal)) {
         this.#refuse("columns", this.internal, `column ${quote(pair.internal)} is named twice by ${option}`);
       }
+      taken.add(internal);
       found.push({ name: pair.internal, internal, external });
     }
     return found;
@@ -209,8 +211,16 @@ function placesOf(side: SideColumns, reference: string): number[] {
   return placesOfName(side, address.name).slice(address.number - 1, address.number);
 }
 
+/** The places of every name, made once per side: a file may have tens of thousands of columns. */
+const placesByName = new WeakMap<SideColumns, Map<string, number[]>>();
+
 function placesOfName(side: SideColumns, name: string): number[] {
-  return side.names.flatMap((other, place) => (other === name ? [place] : []));
+  let places = placesByName.get(side);
+  if (places === undefined) {
+    places = Map.groupBy(side.names.keys(), (place) => side.names[place] as string);
+    placesByName.set(side, places);
+  }
+  return places.get(name) ?? [];
 }
 
 /** A number addresses only where the name is there more than once: `--ignore px[1]` leaves a lone `px` alone. */

@@ -478,3 +478,9 @@ describe("generate", () => {
     }
   });
 });
+
+test("a file of 20,000 columns", async () => {
+  const names = Array.from({ length: 20_000 }, (_, i) => `c${i}`);
+  writeFileSync(at("wide.csv"), [names, names.map(() => "1")].map((row) => row.join(",")).join("\n"));
+  expect(await run("wide.csv", "wide.csv", "-q")).toEqual({ exitCode: 0, stdout: "", stderr: "" });
+});

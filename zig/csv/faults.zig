@@ -13,7 +13,7 @@ pub fn message(arena: std.mem.Allocator, ledger: *const Ledger, columns: []const
         .width => std.fmt.allocPrint(arena, "{d} field{s} where {d} are expected", .{ fault.detail, if (fault.detail == 1) "" else "s", ledger.width }),
         .trailing_value => "a value in the last column, which has no name",
         .nul_in_key => "a NUL byte in a key",
-        .not_utf8 => std.fmt.allocPrint(arena, "column {s} holds a byte that is not valid in the encoding utf-8", .{nameOf(ledger, columns, fault.detail)}),
+        .not_utf8 => std.fmt.allocPrint(arena, "column {s} holds a byte that is not valid in the encoding the file is read in", .{nameOf(ledger, columns, fault.detail)}),
     };
 }
 

@@ -152,16 +152,19 @@ const Group = struct {
             return;
         }
         const pairs = try group.arena.alloc(Candidate, candidates);
+        const sorted_pairs = try group.arena.alloc(*const Candidate, candidates);
+        var order: Order = .{ .gpa = group.arena, .columns = group.pairing.comparer.columns };
         var at: usize = 0;
         for (internal) |i| for (external) |e| {
             if (at % 4096 == 0 and group.pairing.cancelled.load(.monotonic) != 0) return error.Cancelled;
             pairs[at] = .{ .internal = i, .external = e, .differing = group.differing(i, e) };
+            pairs[at].first = if (order.columns.len == 0) .zero else try order.distance(&pairs[at], 0);
+            sorted_pairs[at] = &pairs[at];
             at += 1;
         };
-        var order: Order = .{ .gpa = group.arena, .columns = group.pairing.comparer.columns };
-        std.mem.sortUnstable(Candidate, pairs, &order, Order.before);
+        std.mem.sortUnstable(*const Candidate, sorted_pairs, &order, Order.before);
         if (order.failed) return error.OutOfMemory;
-        for (pairs) |pair| if (!pair.internal.used and !pair.external.used) try group.take(pair.internal, pair.external);
+        for (sorted_pairs) |pair| if (!pair.internal.used and !pair.external.used) try group.take(pair.internal, pair.external);
     }
 
     fn differing(group: *const Group, internal: *const Row, external: *const Row) u32 {
@@ -188,7 +191,13 @@ const Group = struct {
     }
 };
 
-const Candidate = struct { internal: *Row, external: *Row, differing: u32 };
+const Candidate = struct {
+    internal: *Row,
+    external: *Row,
+    differing: u32,
+    /// The difference in the first compared column, which decides most comparisons; null is infinite.
+    first: ?Decimal = null,
+};
 
 /// The cost of a pair: columns that differ, then the differences column by column (text that differs is infinite),
 /// then the values as bytes, then the lines.
@@ -197,9 +206,11 @@ const Order = struct {
     columns: []const abi.ColumnSpec,
     failed: bool = false,
 
-    fn before(order: *Order, a: Candidate, b: Candidate) bool {
+    fn before(order: *Order, a: *const Candidate, b: *const Candidate) bool {
         if (a.differing != b.differing) return a.differing < b.differing;
-        for (0..order.columns.len) |column| {
+        const by_first = orderDistances(&a.first, &b.first);
+        if (by_first != .eq) return by_first == .lt;
+        for (@min(1, order.columns.len)..order.columns.len) |column| {
             const relation = order.differences(a, b, column) catch {
                 order.failed = true;
                 return false;
@@ -214,17 +225,21 @@ const Order = struct {
         return a.external.ref.offset < b.external.ref.offset;
     }
 
-    fn differences(order: *Order, a: Candidate, b: Candidate, column: usize) error{OutOfMemory}!std.math.Order {
+    fn differences(order: *Order, a: *const Candidate, b: *const Candidate, column: usize) error{OutOfMemory}!std.math.Order {
         var left = try order.distance(a, column);
         defer if (left) |*d| d.deinit(order.gpa);
         var right = try order.distance(b, column);
         defer if (right) |*d| d.deinit(order.gpa);
-        if (left == null or right == null) return std.math.order(@intFromBool(left == null), @intFromBool(right == null));
-        return Decimal.compareAbs(&left.?, &right.?);
+        return orderDistances(&left, &right);
+    }
+
+    fn orderDistances(left: *const ?Decimal, right: *const ?Decimal) std.math.Order {
+        if (left.* == null or right.* == null) return std.math.order(@intFromBool(left.* == null), @intFromBool(right.* == null));
+        return Decimal.compareAbs(&left.*.?, &right.*.?);
     }
 
     /// Null stands for infinite.
-    fn distance(order: *Order, pair: Candidate, column: usize) error{OutOfMemory}!?Decimal {
+    fn distance(order: *Order, pair: *const Candidate, column: usize) error{OutOfMemory}!?Decimal {
         const internal = pair.internal;
         const external = pair.external;
         if (compare.verdictOf(order.columns[column].type, internal.values[column], external.values[column]) != .differs) return .zero;

@@ -59,7 +59,6 @@ pub const Planner = struct {
     arena: std.mem.Allocator,
     ledgers: [2]*const Ledger,
     same_layout: bool,
-    may_merge: bool,
     chunk_bytes: u64,
     reason: []const u8 = "",
     fields: [2][]record.Field = undefined,
@@ -71,9 +70,8 @@ pub const Planner = struct {
             if (ledger.mapping.files[0].first >= ledger.mapping.files[0].end) return planner.refuse("a ledger without rows: rows found by key hash");
         }
         for (&planner.fields, planner.ledgers) |*fields, ledger| fields.* = try planner.arena.alloc(record.Field, ledger.width);
-        const sorted = if (planner.may_merge) planner.sortedOrder() else null;
-        const order = sorted orelse .unsorted;
-        if (order == .unsorted and !planner.isAligned()) return planner.refuse(if (planner.may_merge) "keys are not in order on both sides: rows found by key hash" else "asked for: rows found by key hash");
+        const order = planner.sortedOrder() orelse .unsorted;
+        if (order == .unsorted and !planner.isAligned()) return planner.refuse("keys are not in order on both sides: rows found by key hash");
         return .{ .order = order, .segments = try planner.cut(order) };
     }
 
