@@ -102,7 +102,7 @@ pub const Formatter = struct {
         try out.writeAll(typeName(item));
         try out.writeAll("\",\"key\":{");
         const places = placesOf(item);
-        if (formatter.isRejected(item)) {
+        if (isRejected(item)) {
             try out.writeByte('}');
         } else {
             formatter.parse(places);
@@ -119,7 +119,7 @@ pub const Formatter = struct {
             } else try out.writeAll("null");
         }
         try out.writeAll(",\"columns\":{");
-        if (formatter.isRejected(item)) {
+        if (isRejected(item)) {
             try out.writeAll("},\"reason\":{\"code\":\"" ++ faults.code ++ "\",\"message\":");
             try writeJsonText(out, try formatter.reason(item.single.side, item.single.offset));
             try out.writeAll("}}\n");
@@ -165,7 +165,7 @@ pub const Formatter = struct {
         formatter.scratch.reset();
         const places = placesOf(item);
         if (item != .mismatch) {
-            if (!formatter.isRejected(item)) formatter.parse(places);
+            if (!isRejected(item)) formatter.parse(places);
             try formatter.writeCsvStart(out, number, item);
             return out.writeAll(",,,,\n");
         }
@@ -190,7 +190,7 @@ pub const Formatter = struct {
         const side: Side = if (places[0] != null) .internal else .external;
         for (formatter.context.key) |column| {
             try out.writeByte(',');
-            if (!formatter.isRejected(item)) try writeCsv(out, "", (try formatter.texts(side, places, column)).shown);
+            if (!isRejected(item)) try writeCsv(out, "", (try formatter.texts(side, places, column)).shown);
         }
         const several = formatter.context.severalFiles();
         for ([_]Side{ .internal, .external }, places, several) |place_side, place, with_path| {
@@ -251,11 +251,6 @@ pub const Formatter = struct {
         }
     }
 
-    fn isRejected(formatter: *const Formatter, item: Item) bool {
-        _ = formatter;
-        return item == .single and item.single.kind == .rejected;
-    }
-
     fn reason(formatter: *Formatter, side: Side, offset: u64) Error![]const u8 {
         const ledger = formatter.context.ledger(side);
         const fault = ledger.examine(offset, formatter.fields[@intFromEnum(side)]).fault orelse return ""; // only if the file changed
@@ -277,6 +272,10 @@ pub const Formatter = struct {
 };
 
 pub const rejects_header = "path,line,code,message,record\n";
+
+pub fn isRejected(item: Item) bool {
+    return item == .single and item.single.kind == .rejected;
+}
 
 fn placesOf(item: Item) [2]?u64 {
     return switch (item) {

@@ -128,7 +128,7 @@ pub const Output = struct {
         switch (output.kind) {
             .csv => try formatter.writeCsvLines(out, number, item),
             .jsonl => try formatter.writeJson(out, number, item),
-            .rejects => if (item == .single and item.single.kind == .rejected) try formatter.writeReject(out, item.single.side, item.single.offset),
+            .rejects => if (format.isRejected(item)) try formatter.writeReject(out, item.single.side, item.single.offset),
         }
     }
 };

@@ -85,13 +85,6 @@ pub const Ledger = struct {
         return !ledger.dialect.trim and !ledger.fold_case;
     }
 
-    /// The row's bytes, line end excluded.
-    pub fn rowBytes(ledger: *const Ledger, ref: Ref) []const u8 {
-        if (ref.len != Ref.saturated) return ledger.mapping.base[ref.offset..][0..ref.len];
-        const whole = record.parse(ledger.mapping.base, ref.offset, ledger.fileEnd(ref.offset), ledger.dialect, &.{});
-        return ledger.mapping.base[ref.offset..whole.end];
-    }
-
     pub fn fileEnd(ledger: *const Ledger, offset: u64) u64 {
         return ledger.mapping.files[ledger.mapping.fileOf(offset)].end;
     }
