@@ -21,6 +21,7 @@ const arm_levels = [_]Level{.{ .name = "arm64", .model = null }};
 pub fn build(b: *std.Build) void {
     const arch = b.option(std.Target.Cpu.Arch, "arch", "x86_64 or aarch64 (default: this machine's)") orelse builtin.cpu.arch;
     const optimize = b.standardOptimizeOption(.{});
+    const only = b.option([]const u8, "level", "Build the engine for this CPU level only: a quick build for development");
     const filters = b.option([]const []const u8, "test-filter", "Only run tests whose name contains this") orelse &.{};
     const target = b.resolveTargetQuery(query(arch, if (arch == .x86_64) x86_levels[0].model else null));
 
@@ -44,7 +45,13 @@ pub fn build(b: *std.Build) void {
         .strip = optimize != .Debug,
     });
     root.addImport("fingerprint", fingerprint);
-    for (levels(arch)) |level| root.addObject(engineObject(b, arch, level, optimize));
+    const root_options = b.addOptions();
+    root_options.addOption(?[]const u8, "only_level", only);
+    root.addOptions("build_options", root_options);
+    for (levels(arch)) |level| {
+        if (only) |name| if (!std.mem.eql(u8, name, level.name)) continue;
+        root.addObject(engineObject(b, arch, level, optimize));
+    }
     const library = b.addLibrary(.{ .name = "recon", .root_module = root, .linkage = .dynamic, .use_llvm = true });
     b.installArtifact(library);
     b.installArtifact(baseline(b, target));

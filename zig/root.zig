@@ -16,8 +16,9 @@ const gpa = std.heap.c_allocator;
 
 const Engine = *const fn (*Control) callconv(.c) void;
 
-/// The engine objects linked into this library, one per CPU level.
+/// The engine objects linked into this library, one per CPU level; a quick build for development has one for all.
 fn engine(level: abi.CpuLevel) Engine {
+    if (@import("build_options").only_level) |name| return @extern(Engine, .{ .name = "recon_engine_run_" ++ name });
     if (comptime builtin.cpu.arch == .x86_64) return switch (level) {
         .v2 => @extern(Engine, .{ .name = "recon_engine_run_v2" }),
         .v3 => @extern(Engine, .{ .name = "recon_engine_run_v3" }),
