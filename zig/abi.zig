@@ -33,7 +33,15 @@ pub const CpuLevel = enum(u8) { v2, v3, v4, arm64 };
 pub const Plan = enum { auto, hash, merge };
 pub const OnBadRow = enum { fail, reject };
 pub const BreaksFormat = enum { csv, jsonl };
-pub const ValueType = enum { auto, text };
+/// `ratio` is a sum of products over a sum of weights, `2001/300`: what a group's average price is folded to.
+pub const ValueType = enum { auto, text, decimal, timestamp, date, ratio };
+pub const Negative = enum { plain, accounting };
+/// What a tolerance's amount is: a difference (numbers, seconds, days), or a share of the larger magnitude.
+pub const ToleranceUnit = enum { absolute, bps, percent };
+/// `root`: the first ExecID of the chain of ExecRefIDs; `trade_date`: 75, else the day of 60.
+pub const FixSource = enum { tag, root, trade_date, group };
+pub const FixChecks = enum { fail, warn };
+pub const FixMultileg = enum { legs, summary, all };
 pub const Order = enum { same, shuffled, disjoint };
 pub const Ids = enum { sequential, uuid };
 pub const Outcome = enum { done, failed, cancelled };
@@ -45,17 +53,69 @@ pub const BreakType = enum {
     duplicate_external,
     missing_key,
     rejected,
+    orphan,
+    conflict,
 };
 
 /// One open, seekable file. `path` is what is shown; only `fd` is read, and TypeScript closes it after release.
-/// `start` is the byte where the first data record begins (behind mark and header), `line` its 1-based physical line.
+/// `start` is the byte where the first data record begins (behind mark and header), `line` its 1-based physical line;
+/// `end` is the byte behind the last record where that is not the end of the file (a stop line, a trailer).
 pub const FileSpec = struct {
     fd: i32,
     path: []const u8,
     size: u64,
     start: u64 = 0,
     line: u64 = 1,
+    end: ?u64 = null,
+    trailer: ?TrailerSpec = null,
 };
+
+/// What the control record of a file says: checked against all its rows, filtered and rejected ones too.
+pub const TrailerSpec = struct {
+    line: u64,
+    count: ?[]const u8 = null,
+    sums: []const TrailerSumSpec = &.{},
+};
+
+pub const TrailerSumSpec = struct { column: u32, text: []const u8 };
+
+/// How numbers are spelled on one side; marks are checked by TypeScript.
+pub const NumberSpec = struct {
+    decimal: u8 = '.',
+    thousands: ?u8 = null,
+    negative: Negative = .plain,
+    currency: []const []const u8 = &.{},
+};
+
+/// Seconds east of UTC: `offset_s` until the first change, then what the last change at or before the instant says.
+pub const ZoneSpec = struct {
+    name: []const u8,
+    offset_s: i32,
+    changes: []const ZoneChangeSpec = &.{},
+};
+
+/// `at_s`: seconds since 1970-01-01T00:00:00Z; changes are ascending.
+pub const ZoneChangeSpec = struct { at_s: i64, offset_s: i32 };
+
+/// A value map of one column: a value that is not among `codes` makes the row bad; an empty value stays empty.
+pub const MapSpec = struct { column: u32, codes: []const CodeSpec };
+pub const CodeSpec = struct { from: []const u8, to: []const u8 };
+
+/// The number in `column` takes its sign from the code in `by`; another code there makes the row bad.
+pub const SignSpec = struct {
+    column: u32,
+    by: u32,
+    negative: []const []const u8,
+    positive: []const []const u8,
+};
+
+/// Rows whose `column` holds none of `in` are counted as filtered and used no further.
+pub const FilterSpec = struct { column: u32, in: []const []const u8 };
+
+/// A ledger that was written by a `fix` or `fold` job: a last column without a name says where each row comes from,
+/// `[FILE:]LINE` or several of them with commas between, FILE being an index in `paths`. A record with four more fields
+/// behind it (kind, code, message, record) is no row but an event: `rejected`, `orphan` or `conflict`.
+pub const OriginSpec = struct { paths: []const []const u8 };
 
 /// How the records of one side are read. `width` is the number of named columns; `trailing` says that one more,
 /// empty and unnamed, stands behind them in every record.
@@ -67,15 +127,49 @@ pub const LedgerSpec = struct {
     trailing: bool = false,
     trim: bool = false,
     fold_case: bool = false,
+    number: NumberSpec = .{},
+    /// Letters as in `dd/MM/yyyy`; ISO 8601 and YYYYMMDD where nothing is said.
+    date_format: ?[]const u8 = null,
+    zone: ?ZoneSpec = null,
+    /// Spellings of an empty value.
+    nulls: []const []const u8 = &.{},
+    maps: []const MapSpec = &.{},
+    signs: []const SignSpec = &.{},
+    where: []const FilterSpec = &.{},
+    origin: ?OriginSpec = null,
 };
 
-/// One key part or one compared column: its shown name (the internal side's) and its 0-based place on each side.
+/// One key part or one compared column: its shown name (the internal side's) and its 0-based place on each side. A key
+/// part has neither type nor tolerance.
 pub const ColumnSpec = struct {
     name: []const u8,
     internal: u32,
     external: u32,
     type: ValueType = .auto,
+    tolerance: ?ToleranceSpec = null,
+    /// The tolerance by the value of another column of the internal side; `tolerance` holds for values not listed.
+    tolerance_by: ?ToleranceBySpec = null,
 };
+
+/// `amount` and `cap` are plain decimals without a sign. Absolute amounts are seconds for timestamps, days for dates.
+pub const ToleranceSpec = struct {
+    amount: []const u8,
+    unit: ToleranceUnit = .absolute,
+    cap: ?[]const u8 = null,
+};
+
+pub const ToleranceBySpec = struct { column: u32, cases: []const ToleranceCaseSpec };
+pub const ToleranceCaseSpec = struct { value: []const u8, tolerance: ToleranceSpec };
+
+/// A total of each side, by the value of another column where one is given.
+pub const ControlSpec = struct {
+    name: []const u8,
+    internal: u32,
+    external: u32,
+    by: ?ControlBySpec = null,
+};
+
+pub const ControlBySpec = struct { internal: u32, external: u32 };
 
 /// A reconciliation. Without `external` the internal ledger is only read, checked and counted.
 pub const RunSpec = struct {
@@ -83,6 +177,7 @@ pub const RunSpec = struct {
     external: ?LedgerSpec = null,
     key: []const ColumnSpec,
     compare: []const ColumnSpec,
+    controls: []const ControlSpec = &.{},
     on_bad_row: OnBadRow = .fail,
     unique: bool = false,
     /// File descriptors opened by TypeScript, -1 for none. Written from the start, never closed here.
@@ -130,11 +225,51 @@ pub const GenerateSpec = struct {
     threads: u32 = 1,
 };
 
+/// Folds the rows of one ledger that agree in the columns `by` into one row each, and writes a ledger with an origin
+/// (see `OriginSpec`): CSV with commas and double quotes, the columns `by`, `sum` and `vwap` in that order, no header.
+pub const FoldSpec = struct {
+    ledger: LedgerSpec,
+    by: []const u32,
+    sum: []const u32 = &.{},
+    vwap: []const VwapSpec = &.{},
+    output_fd: i32,
+    threads: u32 = 1,
+    memory_bytes: u64 = 0,
+    temp_directory: ?[]const u8 = null,
+};
+
+/// The sum of `price` times `weight` over the sum of `weight`.
+pub const VwapSpec = struct { price: u32, weight: u32 };
+
+/// Reads FIX logs and writes their effective executions as a ledger with an origin (see `OriginSpec`): CSV with commas
+/// and double quotes, one column for each of `columns`, no header.
+pub const FixSpec = struct {
+    files: []const FileSpec,
+    columns: []const FixColumnSpec = &.{},
+    checks: FixChecks = .fail,
+    multileg: FixMultileg = .legs,
+    /// -1: nothing is written (recon fix).
+    output_fd: i32 = -1,
+    /// CumQty, AvgPx and sequence numbers are checked too, and findings returned.
+    audit: bool = false,
+    threads: u32 = 1,
+};
+
+/// `tag` is the column's tag (of the group's first field with `group`, whose entry has `role` in `role_tag`).
+pub const FixColumnSpec = struct {
+    source: FixSource = .tag,
+    tag: u32 = 0,
+    role_tag: u32 = 0,
+    role: []const u8 = "",
+};
+
 /// What a job is. Exactly one member is set.
 pub const JobSpec = union(enum) {
     run: RunSpec,
     sample: SampleSpec,
     generate: GenerateSpec,
+    fold: FoldSpec,
+    fix: FixSpec,
 };
 
 /// One thing that is wrong with the input. `line` 0 means the whole file, `column` 0 the whole line.
@@ -157,6 +292,7 @@ pub const SideCounts = struct {
     missing_key: u64 = 0,
     rejected: u64 = 0,
     ignored: u64 = 0,
+    filtered: u64 = 0,
     distinct_keys: u64 = 0,
 };
 
@@ -168,6 +304,8 @@ pub const BreakCounts = struct {
     duplicate_external: u64 = 0,
     missing_key: u64 = 0,
     rejected: u64 = 0,
+    orphan: u64 = 0,
+    conflict: u64 = 0,
 };
 
 /// Per compared column, over the mismatched pairs. `sum_of_differences` is exact, external minus internal,
@@ -177,6 +315,18 @@ pub const ColumnCounts = struct {
     numeric: u64 = 0,
     sum_of_differences: []const u8 = "0",
     equal_by_value: u64 = 0,
+    /// Matched pairs that differ within the tolerance, and the sum of their differences.
+    tolerated: u64 = 0,
+    tolerated_sum: []const u8 = "0",
+};
+
+/// Totals of a control column; `by` is null where it has no such column.
+pub const ControlTotal = struct {
+    column: []const u8,
+    by: ?[]const u8 = null,
+    internal: []const u8,
+    external: []const u8,
+    difference: []const u8,
 };
 
 /// A near miss. `option` is null where no option would join the rows.
@@ -202,6 +352,7 @@ pub const RunResult = struct {
     matched: u64 = 0,
     breaks: BreakCounts = .{},
     columns: []const ColumnCounts = &.{},
+    controls: []const ControlTotal = &.{},
     hints: []const Hint = &.{},
     notes: []const Note = &.{},
     /// Breaks as JSON texts, in the form of a line of the `.jsonl` file.
@@ -250,6 +401,46 @@ pub const GenerateResult = struct {
     bytes: u64 = 0,
 };
 
+/// `rows` counts what the folded rows were made of, rejected ones and those without a key too.
+pub const FoldResult = struct {
+    outcome: Outcome,
+    errors: []const ErrorItem = &.{},
+    error_count: u64 = 0,
+    rows: u64 = 0,
+    ignored: u64 = 0,
+    filtered: u64 = 0,
+    groups: u64 = 0,
+};
+
+pub const FixTypeCount = struct { type: []const u8, count: u64 };
+
+/// `executions` are effective ones, after busts and corrections. `present` counts, for each of the columns, the
+/// executions that have it.
+pub const FixResult = struct {
+    outcome: Outcome,
+    errors: []const ErrorItem = &.{},
+    messages: u64 = 0,
+    by_type: []const FixTypeCount = &.{},
+    executions: u64 = 0,
+    repeats: u64 = 0,
+    busts: u64 = 0,
+    corrections: u64 = 0,
+    orphans: u64 = 0,
+    conflicts: u64 = 0,
+    rejected: u64 = 0,
+    warnings: u64 = 0,
+    skipped_bytes: u64 = 0,
+    gaps: u64 = 0,
+    cum_qty_mismatches: u64 = 0,
+    avg_px_mismatches: u64 = 0,
+    present: []const u64 = &.{},
+    /// Up to 1,000 findings in log order; `finding_count` counts all. With `checks` warn, what was let pass is among them.
+    findings: []const ErrorItem = &.{},
+    finding_count: u64 = 0,
+    notes: []const Note = &.{},
+    bytes: u64 = 0,
+};
+
 /// Everything that is generated, in the order it is written.
 pub const records = .{ .Progress = Progress };
 pub const number_enums = .{ .Status = Status, .Phase = Phase, .CpuLevel = CpuLevel };
@@ -258,6 +449,11 @@ pub const text_enums = .{
     .OnBadRow = OnBadRow,
     .BreaksFormat = BreaksFormat,
     .ValueType = ValueType,
+    .Negative = Negative,
+    .ToleranceUnit = ToleranceUnit,
+    .FixSource = FixSource,
+    .FixChecks = FixChecks,
+    .FixMultileg = FixMultileg,
     .Order = Order,
     .Ids = Ids,
     .Outcome = Outcome,
@@ -266,6 +462,25 @@ pub const text_enums = .{
 };
 pub const documents = .{
     .FileSpec = FileSpec,
+    .TrailerSpec = TrailerSpec,
+    .TrailerSumSpec = TrailerSumSpec,
+    .NumberSpec = NumberSpec,
+    .ZoneSpec = ZoneSpec,
+    .ZoneChangeSpec = ZoneChangeSpec,
+    .MapSpec = MapSpec,
+    .CodeSpec = CodeSpec,
+    .SignSpec = SignSpec,
+    .FilterSpec = FilterSpec,
+    .OriginSpec = OriginSpec,
+    .ToleranceSpec = ToleranceSpec,
+    .ToleranceBySpec = ToleranceBySpec,
+    .ToleranceCaseSpec = ToleranceCaseSpec,
+    .ControlSpec = ControlSpec,
+    .ControlBySpec = ControlBySpec,
+    .VwapSpec = VwapSpec,
+    .FoldSpec = FoldSpec,
+    .FixColumnSpec = FixColumnSpec,
+    .FixSpec = FixSpec,
     .LedgerSpec = LedgerSpec,
     .ColumnSpec = ColumnSpec,
     .RunSpec = RunSpec,
@@ -276,6 +491,10 @@ pub const documents = .{
     .SideCounts = SideCounts,
     .BreakCounts = BreakCounts,
     .ColumnCounts = ColumnCounts,
+    .ControlTotal = ControlTotal,
+    .FoldResult = FoldResult,
+    .FixTypeCount = FixTypeCount,
+    .FixResult = FixResult,
     .Hint = Hint,
     .Note = Note,
     .PhaseTime = PhaseTime,

@@ -31,6 +31,8 @@ fn finish(arena: std.mem.Allocator, control: *Control) error{ OutOfMemory, Write
         .run => |s| try publish(control, job.run(gpa, arena, s, control) catch |problem| try failed(abi.RunResult, arena, problem)),
         .sample => |s| try publish(control, sample.run(arena, s, control) catch |problem| try failed(abi.SampleResult, arena, problem)),
         .generate => |s| try publish(control, generate.run(gpa, arena, s, control) catch |problem| try failed(abi.GenerateResult, arena, problem)),
+        .fold => try publish(control, try failed(abi.FoldResult, arena, error.NotBuiltYet)),
+        .fix => try publish(control, try failed(abi.FixResult, arena, error.NotBuiltYet)),
     }
 }
 
@@ -48,11 +50,14 @@ fn isValid(spec: abi.JobSpec) bool {
         },
         .sample => |s| return validFiles(&.{s.file}),
         .generate => |s| return s.threads != 0 and s.rows < 1 << 40,
+        .fold => |s| return s.threads != 0 and s.by.len != 0 and validFiles(s.ledger.files),
+        .fix => |s| return s.threads != 0 and validFiles(s.files),
     }
 }
 
 fn validFiles(files: []const abi.FileSpec) bool {
     for (files) |file| if (file.fd < 0 or file.start > file.size or file.size >= 1 << 47) return false;
+    for (files) |file| if (file.end) |end| if (end < file.start or end > file.size) return false;
     return files.len != 0;
 }
 

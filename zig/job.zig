@@ -534,6 +534,7 @@ const Job = struct {
                 .duplicate_internal, .duplicate_external => counts.duplicate += 1,
                 .missing_key => counts.missing_key += 1,
                 .rejected => counts.rejected += 1,
+                .orphan, .conflict => {},
             };
             if (job.spec.external == null) counts.missing = 0;
         };

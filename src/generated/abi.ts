@@ -1,6 +1,6 @@
 // Written by `zig build abi` from zig/abi.zig. Do not edit.
 
-export const fingerprint = 2640334204;
+export const fingerprint = 2335804120;
 
 /** Byte offsets of the `Progress` record. */
 export const Progress = { size: 40, done_units: 0, total_units: 8, rows: 16, breaks: 24, phase: 32, reserved: 36 } as const;
@@ -17,7 +17,17 @@ export type OnBadRow = "fail" | "reject";
 
 export type BreaksFormat = "csv" | "jsonl";
 
-export type ValueType = "auto" | "text";
+export type ValueType = "auto" | "text" | "decimal" | "timestamp" | "date" | "ratio";
+
+export type Negative = "plain" | "accounting";
+
+export type ToleranceUnit = "absolute" | "bps" | "percent";
+
+export type FixSource = "tag" | "root" | "trade_date" | "group";
+
+export type FixChecks = "fail" | "warn";
+
+export type FixMultileg = "legs" | "summary" | "all";
 
 export type Order = "same" | "shuffled" | "disjoint";
 
@@ -25,7 +35,7 @@ export type Ids = "sequential" | "uuid";
 
 export type Outcome = "done" | "failed" | "cancelled";
 
-export type BreakType = "mismatch" | "missing_external" | "missing_internal" | "duplicate_internal" | "duplicate_external" | "missing_key" | "rejected";
+export type BreakType = "mismatch" | "missing_external" | "missing_internal" | "duplicate_internal" | "duplicate_external" | "missing_key" | "rejected" | "orphan" | "conflict";
 
 export type CpuLevelName = "v2" | "v3" | "v4" | "arm64";
 
@@ -35,6 +45,124 @@ export interface FileSpec {
   size: number;
   start?: number;
   line?: number;
+  end?: number | null;
+  trailer?: TrailerSpec | null;
+}
+
+export interface TrailerSpec {
+  line: number;
+  count?: string | null;
+  sums?: TrailerSumSpec[];
+}
+
+export interface TrailerSumSpec {
+  column: number;
+  text: string;
+}
+
+export interface NumberSpec {
+  decimal?: number;
+  thousands?: number | null;
+  negative?: Negative;
+  currency?: string[];
+}
+
+export interface ZoneSpec {
+  name: string;
+  offset_s: number;
+  changes?: ZoneChangeSpec[];
+}
+
+export interface ZoneChangeSpec {
+  at_s: number;
+  offset_s: number;
+}
+
+export interface MapSpec {
+  column: number;
+  codes: CodeSpec[];
+}
+
+export interface CodeSpec {
+  from: string;
+  to: string;
+}
+
+export interface SignSpec {
+  column: number;
+  by: number;
+  negative: string[];
+  positive: string[];
+}
+
+export interface FilterSpec {
+  column: number;
+  in: string[];
+}
+
+export interface OriginSpec {
+  paths: string[];
+}
+
+export interface ToleranceSpec {
+  amount: string;
+  unit?: ToleranceUnit;
+  cap?: string | null;
+}
+
+export interface ToleranceBySpec {
+  column: number;
+  cases: ToleranceCaseSpec[];
+}
+
+export interface ToleranceCaseSpec {
+  value: string;
+  tolerance: ToleranceSpec;
+}
+
+export interface ControlSpec {
+  name: string;
+  internal: number;
+  external: number;
+  by?: ControlBySpec | null;
+}
+
+export interface ControlBySpec {
+  internal: number;
+  external: number;
+}
+
+export interface VwapSpec {
+  price: number;
+  weight: number;
+}
+
+export interface FoldSpec {
+  ledger: LedgerSpec;
+  by: number[];
+  sum?: number[];
+  vwap?: VwapSpec[];
+  output_fd: number;
+  threads?: number;
+  memory_bytes?: number;
+  temp_directory?: string | null;
+}
+
+export interface FixColumnSpec {
+  source?: FixSource;
+  tag?: number;
+  role_tag?: number;
+  role?: string;
+}
+
+export interface FixSpec {
+  files: FileSpec[];
+  columns?: FixColumnSpec[];
+  checks?: FixChecks;
+  multileg?: FixMultileg;
+  output_fd?: number;
+  audit?: boolean;
+  threads?: number;
 }
 
 export interface LedgerSpec {
@@ -45,6 +173,14 @@ export interface LedgerSpec {
   trailing?: boolean;
   trim?: boolean;
   fold_case?: boolean;
+  number?: NumberSpec;
+  date_format?: string | null;
+  zone?: ZoneSpec | null;
+  nulls?: string[];
+  maps?: MapSpec[];
+  signs?: SignSpec[];
+  where?: FilterSpec[];
+  origin?: OriginSpec | null;
 }
 
 export interface ColumnSpec {
@@ -52,6 +188,8 @@ export interface ColumnSpec {
   internal: number;
   external: number;
   type?: ValueType;
+  tolerance?: ToleranceSpec | null;
+  tolerance_by?: ToleranceBySpec | null;
 }
 
 export interface RunSpec {
@@ -59,6 +197,7 @@ export interface RunSpec {
   external?: LedgerSpec | null;
   key: ColumnSpec[];
   compare: ColumnSpec[];
+  controls?: ControlSpec[];
   on_bad_row?: OnBadRow;
   unique?: boolean;
   breaks_fd?: number;
@@ -103,7 +242,9 @@ export interface GenerateSpec {
 export type JobSpec =
   | { run: RunSpec }
   | { sample: SampleSpec }
-  | { generate: GenerateSpec };
+  | { generate: GenerateSpec }
+  | { fold: FoldSpec }
+  | { fix: FixSpec };
 
 export interface ErrorItem {
   code: string;
@@ -123,6 +264,7 @@ export interface SideCounts {
   missing_key: number;
   rejected: number;
   ignored: number;
+  filtered: number;
   distinct_keys: number;
 }
 
@@ -134,6 +276,8 @@ export interface BreakCounts {
   duplicate_external: number;
   missing_key: number;
   rejected: number;
+  orphan: number;
+  conflict: number;
 }
 
 export interface ColumnCounts {
@@ -141,6 +285,55 @@ export interface ColumnCounts {
   numeric: number;
   sum_of_differences: string;
   equal_by_value: number;
+  tolerated: number;
+  tolerated_sum: string;
+}
+
+export interface ControlTotal {
+  column: string;
+  by: string | null;
+  internal: string;
+  external: string;
+  difference: string;
+}
+
+export interface FoldResult {
+  outcome: Outcome;
+  errors: ErrorItem[];
+  error_count: number;
+  rows: number;
+  ignored: number;
+  filtered: number;
+  groups: number;
+}
+
+export interface FixTypeCount {
+  type: string;
+  count: number;
+}
+
+export interface FixResult {
+  outcome: Outcome;
+  errors: ErrorItem[];
+  messages: number;
+  by_type: FixTypeCount[];
+  executions: number;
+  repeats: number;
+  busts: number;
+  corrections: number;
+  orphans: number;
+  conflicts: number;
+  rejected: number;
+  warnings: number;
+  skipped_bytes: number;
+  gaps: number;
+  cum_qty_mismatches: number;
+  avg_px_mismatches: number;
+  present: number[];
+  findings: ErrorItem[];
+  finding_count: number;
+  notes: Note[];
+  bytes: number;
 }
 
 export interface Hint {
@@ -170,6 +363,7 @@ export interface RunResult {
   matched: number;
   breaks: BreakCounts;
   columns: ColumnCounts[];
+  controls: ControlTotal[];
   hints: Hint[];
   notes: Note[];
   shown: string[];

@@ -39,7 +39,7 @@ pub const Mapping = struct {
         var at: usize = 0;
         for (spec, files) |file, *out| {
             const size: usize = @intCast(file.size);
-            out.* = .{ .path = file.path, .begin = at, .first = at + file.start, .end = at + size, .first_line = file.line };
+            out.* = .{ .path = file.path, .begin = at, .first = at + file.start, .end = at + (file.end orelse file.size), .first_line = file.line };
             if (size != 0) {
                 const mapped = std.c.mmap(@ptrCast(@alignCast(@constCast(range.ptr + at))), size, .{ .READ = true }, .{ .TYPE = .SHARED, .FIXED = true }, file.fd, 0);
                 if (mapped == std.c.MAP_FAILED) return error.CannotMap;
