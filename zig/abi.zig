@@ -115,7 +115,8 @@ pub const FilterSpec = struct { column: u32, in: []const []const u8 };
 /// A ledger that was written by a `fix` or `fold` job: a last column without a name says where each row comes from,
 /// `[FILE:]LINE` or several of them with commas between, FILE being an index in `paths`. A record with four more fields
 /// behind it (kind, code, message, record) is no row but an event: `rejected`, `orphan` or `conflict`.
-pub const OriginSpec = struct { paths: []const []const u8 };
+/// With `grouped` rows stand for their members: counts are of these.
+pub const OriginSpec = struct { paths: []const []const u8, grouped: bool = false };
 
 /// How the records of one side are read. `width` is the number of named columns; `trailing` says that one more,
 /// empty and unnamed, stands behind them in every record.

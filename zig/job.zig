@@ -15,6 +15,8 @@ const compare = @import("match/compare.zig");
 const findings_module = @import("match/findings.zig");
 const hash_join = @import("match/hash_join.zig");
 const side_by_side = @import("match/side_by_side.zig");
+const rule = @import("match/rule.zig");
+const totals = @import("match/totals.zig");
 const hints = @import("match/hints.zig");
 const format = @import("breaks/format.zig");
 const write = @import("breaks/write.zig");
@@ -34,7 +36,7 @@ pub const max_listed_errors = 20;
 const partition_rows = 8192;
 const max_partitions = 8192;
 
-pub const Error = error{ OutOfMemory, Cancelled, CannotMap, WriteFailed, SpillFailed, Unfit } || std.posix.MMapError;
+pub const Error = error{ OutOfMemory, Cancelled, CannotMap, WriteFailed, SpillFailed, Unfit, InvalidTolerance, InvalidDateFormat } || std.posix.MMapError;
 
 /// Everything in the result is owned by `arena`. Problems of the input are in the result, not errors.
 pub fn run(gpa: std.mem.Allocator, arena: std.mem.Allocator, spec: abi.RunSpec, control: *Control) Error!abi.RunResult {
@@ -52,7 +54,10 @@ const SideState = struct {
     ledger: Ledger,
     chunks: []scan.Chunk,
     ignored: u64 = 0,
+    filtered: u64 = 0,
     rows: u64 = 0,
+    events: std.ArrayList(scan.Event) = .empty,
+    totals: ?totals.Totals = null,
     faults: std.ArrayList(u64) = .empty,
     missing_keys: std.ArrayList(u64) = .empty,
     /// The records among `faults` whose quote never closes: one a file at most.
@@ -65,6 +70,9 @@ const WorkerState = struct {
     partitions: [2]partition.Partitions,
     /// Pairs that the aligned walk settled.
     settled: partition.Partitions,
+    totals: [2]?totals.Totals = @splat(null),
+    events: [2]std.ArrayList(scan.Event) = @splat(.empty),
+    filtered: [2]u64 = @splat(0),
     faults: [2]std.ArrayList(u64) = @splat(.empty),
     missing_keys: [2]std.ArrayList(u64) = @splat(.empty),
     unterminated: [2]std.ArrayList(u64) = @splat(.empty),
@@ -95,6 +103,8 @@ const Job = struct {
     outcomes: []side_by_side.Outcome = &.{},
     runs: []const side_by_side.Run = &.{},
     rows: hash_join.Rows = undefined,
+    rules: []rule.Rule = &.{},
+    controls: []const abi.ControlTotal = &.{},
     plan: abi.Plan = .hash,
     plan_reason: []const u8 = "",
 
@@ -104,11 +114,13 @@ const Job = struct {
             for (&worker.partitions) |*p| p.deinit();
             worker.settled.deinit();
             worker.findings.deinit();
-            inline for (.{ "faults", "missing_keys", "unterminated" }) |name| for (&@field(worker, name)) |*list| list.deinit(job.gpa);
+            for (&worker.totals) |*side| if (side.*) |*t| t.deinit();
+            inline for (.{ "faults", "missing_keys", "unterminated", "events" }) |name| for (&@field(worker, name)) |*list| list.deinit(job.gpa);
         }
         if (job.workers.len != 0) job.memory.deinit();
         for (&job.sides) |*side| if (side.*) |*s| {
             for (s.chunks) |chunk| job.gpa.free(chunk.checkpoints);
+            if (s.totals) |*t| t.deinit();
             s.ledger.close(job.arena);
         };
     }
@@ -118,6 +130,7 @@ const Job = struct {
         try job.open();
         if (!try job.walkAll()) try job.scanAll();
         if (try job.inputErrors()) |refused| return refused;
+        if (try job.checkTotals()) |refused| return refused;
         try job.joinAll();
         try job.gatherFindings();
         try job.sortAll();
@@ -150,6 +163,7 @@ const Job = struct {
             const ledger = try Ledger.open(job.arena, side, spec orelse continue, job.spec, job.control);
             job.sides[@intFromEnum(side)] = .{ .ledger = ledger, .chunks = &.{} };
         }
+        try job.makeRules();
         job.partitions = job.partitionCount();
         const limit = if (job.spec.memory_bytes == 0) std.math.maxInt(u64) else job.spec.memory_bytes;
         job.memory = .{ .limit_bytes = limit, .directory = if (job.spec.temp_directory) |path| try job.arena.dupeZ(u8, path) else null };
@@ -162,6 +176,13 @@ const Job = struct {
             };
             job.workers = workers[0 .. i + 1];
         }
+    }
+
+    fn makeRules(job: *Job) Error!void {
+        const internal = &job.state(.internal).ledger;
+        const external = if (job.sides[1]) |*s| &s.ledger else internal;
+        job.rules = try job.arena.alloc(rule.Rule, job.spec.compare.len);
+        for (job.rules, job.spec.compare) |*out, column| out.* = try .init(job.arena, column, internal, external);
     }
 
     /// Enough that one partition of both sides fits a second-level cache; rows are estimated from the first bytes.
@@ -193,7 +214,7 @@ const Job = struct {
     fn newComparer(job: *Job) Error!compare.Comparer {
         const internal = &job.state(.internal).ledger;
         const external = if (job.sides[1]) |*s| &s.ledger else internal;
-        return .init(job.gpa, internal, external, job.spec.compare);
+        return .init(job.gpa, internal, external, job.rules);
     }
 
     fn enterScan(job: *Job) void {
@@ -209,6 +230,8 @@ const Job = struct {
         for (job.workers) |*worker| for (0..2) |i| {
             const side = if (job.sides[i]) |*s| s else continue;
             side.ignored += worker.ignored[i];
+            side.filtered += worker.filtered[i];
+            try side.events.appendSlice(job.arena, worker.events[i].items);
             side.rows += worker.rows[i];
             try side.faults.appendSlice(job.arena, worker.faults[i].items);
             try side.missing_keys.appendSlice(job.arena, worker.missing_keys[i].items);
@@ -258,6 +281,12 @@ const Job = struct {
 
     fn take(job: *Job, worker: *WorkerState, side: usize, output: *const scan.Output, filter: *KeyFilter) Error!void {
         worker.ignored[side] += output.ignored;
+        worker.filtered[side] += output.filtered.items.len;
+        try worker.events[side].appendSlice(job.gpa, output.events.items);
+        if (totals.areNeeded(job.spec)) {
+            if (worker.totals[side] == null) worker.totals[side] = try .init(job.gpa, @enumFromInt(side), &job.sides[side].?.ledger, job.spec.controls);
+            try worker.totals[side].?.take(output);
+        }
         worker.rows[side] += output.refs.items.len + output.missing_keys.items.len + output.faults.items.len;
         try worker.faults[side].appendSlice(job.gpa, output.faults.items);
         try worker.missing_keys[side].appendSlice(job.gpa, output.missing_keys.items);
@@ -276,6 +305,10 @@ const Job = struct {
         if (job.spec.external == null or job.spec.only_keys != null) return false;
         if (job.spec.plan == .hash) {
             job.plan_reason = "asked for: rows found by key hash";
+            return false;
+        }
+        if (totals.areNeeded(job.spec)) {
+            job.plan_reason = "totals look at every row: rows found by key hash";
             return false;
         }
         const ledgers = [2]*const Ledger{ &job.state(.internal).ledger, &job.state(.external).ledger };
@@ -414,30 +447,52 @@ const Job = struct {
         var items: std.ArrayList(abi.ErrorItem) = .empty;
         for (&job.sides) |*side| if (side.*) |*s| {
             bad_rows += s.faults.items.len;
-            const fields = try job.arena.alloc(record.Field, s.ledger.width);
+            const fields = try job.arena.alloc(record.Field, s.ledger.capacity);
             // Rows that may be set aside are no errors beside a quote that never closes.
             const listed = if (job.spec.on_bad_row == .fail) s.faults.items else s.unterminated.items;
             fatal = fatal or s.unterminated.items.len != 0;
             for (listed[0..@min(listed.len, max_listed_errors - items.items.len)]) |offset| {
-                const fault = s.ledger.examine(offset, fields).fault orelse continue; // only if the file changed meanwhile
-                try items.append(job.arena, try job.errorItem(s, offset, fault));
+                try items.append(job.arena, try job.errorItem(s, offset, fields) orelse continue);
             }
         };
         if (bad_rows == 0 or !fatal) return null;
         return job.failed(items.items, if (job.spec.on_bad_row == .fail) bad_rows else items.items.len);
     }
 
-    fn errorItem(job: *Job, side: *SideState, offset: u64, fault: ledger_module.Fault) Error!abi.ErrorItem {
+    /// Null only if the file changed meanwhile.
+    fn errorItem(job: *Job, side: *SideState, offset: u64, fields: []record.Field) Error!?abi.ErrorItem {
+        var scratch: ledger_module.Scratch = .init(job.arena);
+        const fault = (try side.ledger.examine(offset, fields, &scratch)).fault orelse return null;
+        const reason = try faults.reason(&scratch, &side.ledger, try job.allColumns(), offset, fields, fault);
+        var item: abi.ErrorItem = .{ .code = reason.code, .message = reason.message, .hint = faults.hint(fault), .path = "" };
+        if (side.ledger.placesOf(offset, fields)) |places| {
+            var all = places;
+            const place = all.next() orelse return item;
+            item.path = side.ledger.origin.?.paths[@min(place.file, side.ledger.origin.?.paths.len - 1)];
+            item.line = place.line;
+            return item;
+        }
         const lines = &side.lines.?;
         const at = fault.at orelse offset;
-        return .{
-            .code = faults.code,
-            .path = side.ledger.mapping.files[side.ledger.mapping.fileOf(offset)].path,
-            .line = lines.lineOf(at),
-            .column = if (fault.at != null) lines.columnOf(at) else 0,
-            .message = try faults.message(job.arena, &side.ledger, try job.allColumns(), fault),
-            .hint = faults.hint(fault),
+        item.path = side.ledger.mapping.files[side.ledger.mapping.fileOf(offset)].path;
+        item.line = lines.lineOf(at);
+        item.column = if (fault.at != null) lines.columnOf(at) else 0;
+        return item;
+    }
+
+    /// Trailers that do not hold end the run; control totals are only told.
+    fn checkTotals(job: *Job) Error!?abi.RunResult {
+        if (!totals.areNeeded(job.spec)) return null;
+        var errors: std.ArrayList(abi.ErrorItem) = .empty;
+        for (&job.sides, 0..) |*side, i| if (side.*) |*s| {
+            s.totals = try .init(job.gpa, @enumFromInt(i), &s.ledger, job.spec.controls);
+            for (job.workers) |*worker| if (worker.totals[i]) |*mine| try s.totals.?.merge(mine);
+            try s.totals.?.checkTrailers(job.arena, &errors);
         };
+        if (errors.items.len != 0) return job.failed(errors.items[0..@min(errors.items.len, max_listed_errors)], errors.items.len);
+        if (job.spec.external != null)
+            job.controls = try totals.compareControls(job.arena, job.spec.controls, &job.state(.internal).totals.?, &job.state(.external).totals.?);
+        return null;
     }
 
     fn allColumns(job: *Job) Error![]const abi.ColumnSpec {
@@ -471,6 +526,7 @@ const Job = struct {
             const first = &job.workers[0].findings;
             for (s.missing_keys.items) |offset| try first.single(@enumFromInt(i), offset, .missing_key);
             for (s.faults.items) |offset| try first.single(@enumFromInt(i), offset, .rejected);
+            for (s.events.items) |event| try first.single(@enumFromInt(i), event.at, event.kind);
         };
         try job.endPhase("join");
     }
@@ -523,33 +579,66 @@ const Job = struct {
             .level = build_level,
         };
         for ([_]*abi.SideCounts{ &result.internal, &result.external }, &job.sides, 0..) |counts, *side, i| if (side.*) |*s| {
-            counts.rows = s.rows;
             counts.ignored = s.ignored;
-            counts.matched = findings.matched;
-            counts.mismatch = findings.mismatched.items.len;
+            counts.filtered = s.filtered;
             counts.distinct_keys = findings.distinct_keys[i];
-            for (findings.singles[i].items) |single| switch (findings_module.Single.kind(single)) {
-                .mismatch => unreachable,
-                .missing_external, .missing_internal => counts.missing += 1,
-                .duplicate_internal, .duplicate_external => counts.duplicate += 1,
-                .missing_key => counts.missing_key += 1,
-                .rejected => counts.rejected += 1,
-                .orphan, .conflict => {},
-            };
+            try job.countRows(counts, s, @enumFromInt(i));
             if (job.spec.external == null) counts.missing = 0;
         };
-        result.breaks = breakCounts(&result);
+        result.breaks = breakCounts(findings);
+        if (job.spec.external == null) result.breaks.missing_external = 0;
         result.columns = try job.columnCounts();
+        result.controls = job.controls;
         result.notes = try job.notes();
         job.control.breaks.store(findings.mismatched.items.len + findings.singles[0].items.len + findings.singles[1].items.len, .monotonic);
         return result;
     }
 
+    /// Rows of one side by what became of them; the rows of a folded ledger count as what they were folded from.
+    fn countRows(job: *Job, counts: *abi.SideCounts, side: *SideState, which: Side) Error!void {
+        const findings = &job.findings.?;
+        var weigher: Weigher = .{ .ledger = &side.ledger, .fields = try job.arena.alloc(record.Field, side.ledger.capacity) };
+        for (findings.singles[@intFromEnum(which)].items) |single| {
+            const offset = findings_module.Single.offset(single);
+            switch (findings_module.Single.kind(single)) {
+                .mismatch => unreachable,
+                .missing_external, .missing_internal => counts.missing += weigher.weigh(offset),
+                .duplicate_internal, .duplicate_external => counts.duplicate += weigher.weigh(offset),
+                .missing_key => counts.missing_key += weigher.weigh(offset),
+                .rejected => counts.rejected += 1,
+                .orphan, .conflict => {},
+            }
+        }
+        if (!side.ledger.isGrouped()) {
+            counts.rows = side.rows;
+            counts.matched = findings.matched;
+            counts.mismatch = findings.mismatched.items.len;
+            return;
+        }
+        for (findings.mismatched.items) |pair| counts.mismatch += weigher.weigh(if (which == .internal) pair.internal else pair.external);
+        counts.rows = side.totals.?.weight + counts.rejected;
+        counts.matched = side.totals.?.weight - counts.mismatch - counts.missing - counts.duplicate - counts.missing_key;
+    }
+
+    const Weigher = struct {
+        ledger: *const Ledger,
+        fields: []record.Field,
+
+        fn weigh(weigher: *Weigher, offset: u64) u64 {
+            if (!weigher.ledger.isGrouped()) return 1;
+            weigher.ledger.split(weigher.ledger.refAt(offset), weigher.fields);
+            return totals.weightOf(weigher.ledger, offset, weigher.fields);
+        }
+    };
+
     fn columnCounts(job: *Job) Error![]abi.ColumnCounts {
         const counts = try job.arena.alloc(abi.ColumnCounts, job.spec.compare.len);
         for (counts, job.findings.?.columns) |*out, *tally| {
             const total = try tally.sum.total(job.arena);
+            const tolerated = try tally.tolerated_sum.total(job.arena);
             out.* = .{
+                .tolerated = tally.tolerated,
+                .tolerated_sum = try std.fmt.allocPrint(job.arena, "{f}", .{tolerated}),
                 .mismatches = tally.mismatches,
                 .numeric = tally.numeric,
                 .equal_by_value = tally.equal_by_value,
@@ -574,7 +663,7 @@ const Job = struct {
         result.hints = try hints.find(job.gpa, job.arena, .{
             .internal = &job.state(.internal).ledger,
             .external = &job.state(.external).ledger,
-            .columns = job.spec.compare,
+            .rules = job.rules,
             .findings = &job.findings.?,
             .seed = job.seed,
             .control = job.control,
@@ -590,7 +679,7 @@ const Job = struct {
             .ledgers = @splat(null),
             .lines = @splat(null),
             .key = job.spec.key,
-            .compare = job.spec.compare,
+            .rules = job.rules,
             .all_columns = try job.allColumns(),
             .explain = job.spec.only_keys != null,
         };
@@ -655,16 +744,14 @@ const Job = struct {
     }
 };
 
-fn breakCounts(result: *const abi.RunResult) abi.BreakCounts {
-    return .{
-        .mismatch = result.internal.mismatch,
-        .missing_external = result.internal.missing,
-        .missing_internal = result.external.missing,
-        .duplicate_internal = result.internal.duplicate,
-        .duplicate_external = result.external.duplicate,
-        .missing_key = result.internal.missing_key + result.external.missing_key,
-        .rejected = result.internal.rejected + result.external.rejected,
+/// Breaks, not rows: a folded row is one.
+fn breakCounts(findings: *const Findings) abi.BreakCounts {
+    var counts: abi.BreakCounts = .{ .mismatch = findings.mismatched.items.len };
+    for (findings.singles) |singles| for (singles.items) |single| switch (findings_module.Single.kind(single)) {
+        .mismatch => unreachable,
+        inline else => |kind| @field(counts, @tagName(kind)) += 1,
     };
+    return counts;
 }
 
 fn estimateRows(ledger: *const Ledger) u64 {
@@ -687,7 +774,7 @@ const KeyFilter = struct {
     fn init(job: *Job) Error!KeyFilter {
         var width: u32 = 0;
         for (&job.sides) |*side| if (side.*) |*s| {
-            width = @max(width, s.ledger.width);
+            width = @max(width, s.ledger.capacity);
         };
         return .{
             .gpa = job.gpa,
@@ -711,7 +798,7 @@ const KeyFilter = struct {
 
     fn has(filter: *KeyFilter, ledger: *const Ledger, ref: Ref, key: []const []const u8) Error!bool {
         for (ledger.key, key) |column, wanted| {
-            const value = try ledger.value(ref, filter.fields[column], &filter.scratch);
+            const value = try ledger.value(ref, filter.fields, column, &filter.scratch);
             if (!std.mem.eql(u8, value, try ledger.normalized(wanted, &filter.scratch))) return false;
         }
         return true;

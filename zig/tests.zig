@@ -18,5 +18,6 @@ test {
     _ = @import("generate.zig");
     _ = @import("value/decimal.zig");
     _ = @import("value/number_format.zig");
+    _ = @import("value/ratio.zig");
     _ = @import("value/tolerance.zig");
 }

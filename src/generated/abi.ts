@@ -1,6 +1,6 @@
 // Written by `zig build abi` from zig/abi.zig. Do not edit.
 
-export const fingerprint = 2335804120;
+export const fingerprint = 2025187154;
 
 /** Byte offsets of the `Progress` record. */
 export const Progress = { size: 40, done_units: 0, total_units: 8, rows: 16, breaks: 24, phase: 32, reserved: 36 } as const;
@@ -102,6 +102,7 @@ export interface FilterSpec {
 
 export interface OriginSpec {
   paths: string[];
+  grouped?: boolean;
 }
 
 export interface ToleranceSpec {

@@ -1,9 +1,10 @@
 // The `--json` document of a finished reconciliation. Scripts depend on every name in it. Used by cli/run.ts.
 import type { SideCounts } from "../generated/abi";
 import type { OpenLedger } from "../ledger/ledger";
-import type { Report } from "./report";
+import { countedBreaks, type Report } from "./report";
 
-export function jsonReport({ pair, result, notes, exitCode, elapsed_ms, total }: Report): string {
+export function jsonReport(report: Report): string {
+  const { pair, result, notes, exitCode, elapsed_ms, total } = report;
   const document = {
     schemaVersion: 1,
     status: exitCode === 0 ? "reconciled" : "breaks",
@@ -11,7 +12,7 @@ export function jsonReport({ pair, result, notes, exitCode, elapsed_ms, total }:
     internal: side(pair.internal, result.internal),
     external: side(pair.external, result.external),
     matched: result.matched,
-    breaks: { total, ...result.breaks },
+    breaks: { total, ...Object.fromEntries(countedBreaks(report)) },
     columns: Object.fromEntries(
       pair.compare.map(({ name }, i) => {
         const { mismatches, sum_of_differences, equal_by_value } = result.columns[i]!;

@@ -1,7 +1,6 @@
 // What a finished reconciliation is, for every form of report. Made by cli/run.ts.
-import type { RunResult } from "../generated/abi";
+import type { BreakType, Note, RunResult } from "../generated/abi";
 import type { OpenedPair } from "../ledger/ledger";
-import type { Note } from "../generated/abi";
 
 export interface Report {
   pair: OpenedPair;
@@ -39,4 +38,11 @@ export interface BrokenColumn {
   external: string | null;
   difference: string;
   how?: string;
+}
+
+/** Break types with their counts, in order; those of FIX only where a side is FIX. */
+export function countedBreaks({ pair, result }: Report): [BreakType, number][] {
+  const isFix = [pair.internal, pair.external].some(({ spec }) => spec.origin && !spec.origin.grouped);
+  const entries = Object.entries(result.breaks) as [BreakType, number][];
+  return entries.filter(([type]) => isFix || (type !== "orphan" && type !== "conflict"));
 }

@@ -4,7 +4,7 @@ import type { Hint, SideCounts } from "../generated/abi";
 import type { OpenLedger } from "../ledger/ledger";
 import { inputName } from "../ledger/source";
 import { bytesText, counted, grouped, rateText, secondsText } from "./numbers";
-import type { Break, Report } from "./report";
+import { countedBreaks, type Break, type Report } from "./report";
 import { safe, safeValue } from "./terminal-safe";
 
 export type Paint = (style: keyof typeof styles, text: string) => string;
@@ -71,13 +71,11 @@ export function delimiterText(delimiter: number): string {
   return delimiter === 9 ? "tab" : `"${safe(String.fromCharCode(delimiter))}"`;
 }
 
-function breakCounts({ result }: Report, paint: Paint): string[] {
-  const rows = [
-    ["matched", grouped(result.matched)],
-    ...Object.entries(result.breaks).map(([type, n]) => [type, grouped(n)]),
-  ];
+function breakCounts(report: Report, paint: Paint): string[] {
+  const breaks = countedBreaks(report);
+  const rows = [["matched", grouped(report.result.matched)], ...breaks.map(([type, n]) => [type, grouped(n)])];
   return table(rows, [false, true]).map((line, i) => {
-    const count = Object.values(result.breaks)[i - 1];
+    const count = breaks[i - 1]?.[1];
     return i === 0 ? line : paint(count === 0 ? "faint" : "bad", line);
   });
 }

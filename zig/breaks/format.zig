@@ -4,7 +4,9 @@ const std = @import("std");
 const abi = @import("../abi.zig");
 const record = @import("../csv/record.zig");
 const faults = @import("../csv/faults.zig");
-const compare = @import("../match/compare.zig");
+const Rule = @import("../match/rule.zig").Rule;
+const Verdict = @import("../match/rule.zig").Verdict;
+const Tolerance = @import("../value/tolerance.zig").Tolerance;
 const ledger_module = @import("../csv/ledger.zig");
 const findings = @import("../match/findings.zig");
 const Lines = @import("lines.zig").Lines;
@@ -27,7 +29,7 @@ pub const Context = struct {
     ledgers: [2]?*const Ledger,
     lines: [2]?*const Lines,
     key: []const abi.ColumnSpec,
-    compare: []const abi.ColumnSpec,
+    rules: []const Rule,
     all_columns: []const abi.ColumnSpec,
     /// Every column of every pair is described, with how its values relate.
     explain: bool,
@@ -36,14 +38,9 @@ pub const Context = struct {
         return context.ledgers[@intFromEnum(side)].?;
     }
 
-    fn path(context: *const Context, side: Side, offset: u64) []const u8 {
-        const mapping = &context.ledger(side).mapping;
-        return mapping.files[mapping.fileOf(offset)].path;
-    }
-
     fn severalFiles(context: *const Context) [2]bool {
         var several: [2]bool = @splat(false);
-        for (context.ledgers, &several) |side, *is| is.* = if (side) |l| l.mapping.files.len > 1 else false;
+        for (context.ledgers, &several) |side, *is| is.* = if (side) |l| l.paths() > 1 else false;
         return several;
     }
 
@@ -79,7 +76,7 @@ pub const Formatter = struct {
         var formatter: Formatter = .{ .gpa = gpa, .context = context, .fields = @splat(&.{}), .scratch = .init(gpa) };
         errdefer formatter.deinit();
         for (context.ledgers, &formatter.fields) |ledger, *fields| if (ledger) |l| {
-            fields.* = try gpa.alloc(record.Field, l.width);
+            fields.* = try gpa.alloc(record.Field, l.capacity);
         };
         return formatter;
     }
@@ -89,44 +86,81 @@ pub const Formatter = struct {
         formatter.scratch.deinit();
     }
 
-    fn lineOf(formatter: *Formatter, side: Side, offset: u64) u64 {
-        return formatter.cursors[@intFromEnum(side)].lineOf(formatter.context.lines[@intFromEnum(side)].?, offset);
+    const Origin = struct { path: []const u8, line: u64 };
+
+    /// Where the row at `offset`, whose fields were split, comes from.
+    fn originOf(formatter: *Formatter, side: Side, offset: u64) Origin {
+        const ledger = formatter.context.ledger(side);
+        if (ledger.placesOf(offset, formatter.fields[@intFromEnum(side)])) |places| {
+            var all = places;
+            return originAt(ledger, all.next() orelse .{ .file = 0, .line = 0 });
+        }
+        return .{
+            .path = ledger.mapping.files[ledger.mapping.fileOf(offset)].path,
+            .line = formatter.cursors[@intFromEnum(side)].lineOf(formatter.context.lines[@intFromEnum(side)].?, offset),
+        };
+    }
+
+    fn originAt(ledger: *const Ledger, place: Ledger.Place) Origin {
+        const paths = ledger.origin.?.paths;
+        return .{ .path = paths[@min(place.file, paths.len - 1)], .line = place.line };
     }
 
     /// One object and a line end.
     pub fn writeJson(formatter: *Formatter, out: *Writer, number: u64, item: Item) Error!void {
         formatter.scratch.reset();
+        const places = placesOf(item);
+        try formatter.parse(item);
         try out.writeAll("{\"break\":");
         try writeNumber(out, number);
         try out.writeAll(",\"type\":\"");
         try out.writeAll(typeName(item));
         try out.writeAll("\",\"key\":{");
-        const places = placesOf(item);
-        if (isRejected(item)) {
-            try out.writeByte('}');
-        } else {
-            formatter.parse(places);
-            try formatter.writeJsonKey(out, places);
-        }
+        if (!isRejected(item)) try formatter.writeJsonKey(out, places);
+        try out.writeByte('}');
         for ([_]Side{ .internal, .external }, places) |side, place| {
             try out.writeAll(if (side == .internal) ",\"internal\":" else ",\"external\":");
-            if (place) |offset| {
-                try out.writeAll("{\"path\":");
-                try writeJsonText(out, formatter.context.path(side, offset));
-                try out.writeAll(",\"line\":");
-                try writeNumber(out, formatter.lineOf(side, offset));
-                try out.writeByte('}');
-            } else try out.writeAll("null");
+            if (place) |offset| try formatter.writeJsonPlace(out, side, offset) else try out.writeAll("null");
         }
         try out.writeAll(",\"columns\":{");
-        if (isRejected(item)) {
-            try out.writeAll("},\"reason\":{\"code\":\"" ++ faults.code ++ "\",\"message\":");
-            try writeJsonText(out, try formatter.reason(item.single.side, item.single.offset));
-            try out.writeAll("}}\n");
-        } else {
-            try formatter.writeJsonColumns(out, places);
-            try out.writeAll("}}\n");
+        if (hasRow(item)) try formatter.writeJsonColumns(out, places);
+        try out.writeByte('}');
+        if (reasonSide(item)) |side| {
+            const reason = try formatter.reasonOf(side, item.single.offset);
+            try out.writeAll(",\"reason\":{\"code\":");
+            try writeJsonText(out, reason.code);
+            try out.writeAll(",\"message\":");
+            try writeJsonText(out, reason.message);
+            try out.writeByte('}');
         }
+        try out.writeAll("}\n");
+    }
+
+    fn writeJsonPlace(formatter: *Formatter, out: *Writer, side: Side, offset: u64) Error!void {
+        const origin = formatter.originOf(side, offset);
+        try out.writeByte('{');
+        try writeJsonOrigin(out, origin);
+        const ledger = formatter.context.ledger(side);
+        if (ledger.isGrouped()) {
+            var places = ledger.placesOf(offset, formatter.fields[@intFromEnum(side)]).?;
+            try out.writeAll(",\"members\":[");
+            var first = true;
+            while (places.next()) |place| {
+                try out.writeAll(if (first) "{" else ",{");
+                first = false;
+                try writeJsonOrigin(out, originAt(ledger, place));
+                try out.writeByte('}');
+            }
+            try out.writeByte(']');
+        }
+        try out.writeByte('}');
+    }
+
+    fn writeJsonOrigin(out: *Writer, origin: Origin) Error!void {
+        try out.writeAll("\"path\":");
+        try writeJsonText(out, origin.path);
+        try out.writeAll(",\"line\":");
+        try writeNumber(out, origin.line);
     }
 
     fn writeJsonKey(formatter: *Formatter, out: *Writer, places: [2]?u64) Error!void {
@@ -135,19 +169,18 @@ pub const Formatter = struct {
             if (i != 0) try out.writeByte(',');
             try writeJsonText(out, column.name);
             try out.writeByte(':');
-            try writeJsonText(out, (try formatter.texts(side, places, column)).shown);
+            try writeJsonText(out, try formatter.shownKey(side, places, column));
         }
-        try out.writeByte('}');
     }
 
     fn writeJsonColumns(formatter: *Formatter, out: *Writer, places: [2]?u64) Error!void {
         var first = true;
-        for (formatter.context.compare) |column| {
-            const cell = try formatter.cellOf(places, column);
+        for (formatter.context.rules) |*rule| {
+            const cell = try formatter.cellOf(places, rule);
             if (!cell.reported and !formatter.context.explain) continue;
             if (!first) try out.writeByte(',');
             first = false;
-            try writeJsonText(out, column.name);
+            try writeJsonText(out, rule.name);
             for ([_][]const u8{ ":{\"internal\":", ",\"external\":" }, cell.shown) |label, value| {
                 try out.writeAll(label);
                 if (value) |text| try writeJsonText(out, text) else try out.writeAll("null");
@@ -155,26 +188,39 @@ pub const Formatter = struct {
             try out.writeAll(",\"difference\":\"");
             try out.writeAll(cell.difference);
             try out.writeByte('"');
-            if (formatter.context.explain) if (cell.verdict) |verdict| try out.print(",\"how\":\"{t}\"", .{verdict});
+            if (formatter.context.explain) try writeJsonExplanation(out, rule, cell);
             try out.writeByte('}');
         }
+    }
+
+    /// How the values were read and compared (recon explain).
+    fn writeJsonExplanation(out: *Writer, rule: *const Rule, cell: Cell) Error!void {
+        try out.print(",\"columnType\":\"{t}\"", .{rule.type});
+        if (cell.verdict) |verdict| try out.print(",\"how\":\"{t}\"", .{verdict});
+        for ([_][]const u8{ ",\"internalValue\":", ",\"externalValue\":" }, cell.values) |label, value| if (value) |text| {
+            try out.writeAll(label);
+            try writeJsonText(out, text);
+        };
+        const tolerance = cell.tolerance orelse return;
+        try out.print(",\"tolerance\":{{\"amount\":\"{f}\",\"unit\":\"{t}\"", .{ tolerance.declared, tolerance.unit });
+        if (tolerance.cap) |cap| try out.print(",\"max\":\"{f}\"", .{cap});
+        try out.writeByte('}');
     }
 
     /// One line per broken column, one line for breaks without columns.
     pub fn writeCsvLines(formatter: *Formatter, out: *Writer, number: u64, item: Item) Error!void {
         formatter.scratch.reset();
         const places = placesOf(item);
+        try formatter.parse(item);
         if (item != .mismatch) {
-            if (!isRejected(item)) formatter.parse(places);
             try formatter.writeCsvStart(out, number, item);
             return out.writeAll(",,,,\n");
         }
-        formatter.parse(places);
-        for (formatter.context.compare) |column| {
-            const cell = try formatter.cellOf(places, column);
+        for (formatter.context.rules) |*rule| {
+            const cell = try formatter.cellOf(places, rule);
             if (!cell.reported) continue;
             try formatter.writeCsvStart(out, number, item);
-            for ([_][]const u8{ column.name, cell.shown[0].?, cell.shown[1].?, cell.difference }) |text| {
+            for ([_][]const u8{ rule.name, cell.shown[0].?, cell.shown[1].?, cell.difference }) |text| {
                 try out.writeByte(',');
                 try writeCsv(out, "", text);
             }
@@ -190,83 +236,102 @@ pub const Formatter = struct {
         const side: Side = if (places[0] != null) .internal else .external;
         for (formatter.context.key) |column| {
             try out.writeByte(',');
-            if (!isRejected(item)) try writeCsv(out, "", (try formatter.texts(side, places, column)).shown);
+            if (!isRejected(item)) try writeCsv(out, "", try formatter.shownKey(side, places, column));
         }
         const several = formatter.context.severalFiles();
         for ([_]Side{ .internal, .external }, places, several) |place_side, place, with_path| {
+            const origin: ?Origin = if (place) |offset| formatter.originOf(place_side, offset) else null;
             if (with_path) {
                 try out.writeByte(',');
-                if (place) |offset| try writeCsv(out, "", formatter.context.path(place_side, offset));
+                if (origin) |o| try writeCsv(out, "", o.path);
             }
             try out.writeByte(',');
-            if (place) |offset| try writeNumber(out, formatter.lineOf(place_side, offset));
+            if (origin) |o| try writeNumber(out, o.line);
         }
     }
 
     const Cell = struct {
         shown: [2]?[]const u8,
+        /// As compared.
+        values: [2]?[]const u8 = @splat(null),
         difference: []const u8 = "",
-        verdict: ?compare.Verdict = null,
+        verdict: ?Verdict = null,
+        tolerance: ?*const Tolerance = null,
         /// Whether the break is (also) about this column.
         reported: bool = true,
     };
 
-    fn cellOf(formatter: *Formatter, places: [2]?u64, column: abi.ColumnSpec) Error!Cell {
-        if (places[0] == null) return .{ .shown = .{ null, (try formatter.texts(.external, places, column)).shown } };
-        if (places[1] == null) return .{ .shown = .{ (try formatter.texts(.internal, places, column)).shown, null } };
-        const internal = try formatter.texts(.internal, places, column);
-        const external = try formatter.texts(.external, places, column);
-        const verdict = compare.verdictOf(column.type, internal.value, external.value);
+    fn cellOf(formatter: *Formatter, places: [2]?u64, rule: *const Rule) Error!Cell {
+        if (places[0] == null) return .{ .shown = .{ null, try formatter.shown(.external, places, rule) } };
+        if (places[1] == null) return .{ .shown = .{ try formatter.shown(.internal, places, rule), null } };
+        const internal = try formatter.compared(.internal, places, rule.internal);
+        const external = try formatter.compared(.external, places, rule.external);
+        const tolerance = if (rule.by) |by| rule.toleranceFor(try formatter.compared(.internal, places, by.column)) else rule.tolerance;
+        const verdict = try rule.verdict(formatter.scratch.gpa(), tolerance, internal, external);
         return .{
-            .shown = .{ internal.shown, external.shown },
-            .difference = if (verdict == .differs) try formatter.difference(column, internal.value, external.value) else "",
+            .shown = .{ try formatter.shown(.internal, places, rule), try formatter.shown(.external, places, rule) },
+            .values = .{ internal, external },
+            .difference = if (verdict.isEqual()) "" else try formatter.difference(rule, internal, external),
             .verdict = verdict,
+            .tolerance = tolerance,
             .reported = verdict == .differs,
         };
     }
 
-    fn difference(formatter: *Formatter, column: abi.ColumnSpec, internal: []const u8, external: []const u8) Error![]const u8 {
-        const arena = formatter.scratch.arena.allocator();
-        const number = try compare.differenceOf(arena, column.type, internal, external) orelse return "";
-        return std.fmt.allocPrint(arena, "{f}", .{number});
+    fn difference(formatter: *Formatter, rule: *const Rule, internal: []const u8, external: []const u8) Error![]const u8 {
+        const number = try rule.difference(formatter.scratch.gpa(), internal, external) orelse return "";
+        return std.fmt.allocPrint(formatter.scratch.gpa(), "{s}{f}", .{ if (rule.type == .ratio) "~" else "", number });
     }
 
-    const Texts = struct { shown: []const u8, value: []const u8 };
-
-    fn texts(formatter: *Formatter, side: Side, places: [2]?u64, column: abi.ColumnSpec) Error!Texts {
-        const ledger = formatter.context.ledger(side);
-        const ref: Ref = .of(places[@intFromEnum(side)].?, 0);
-        const field = formatter.fields[@intFromEnum(side)][if (side == .internal) column.internal else column.external];
-        return .{
-            .shown = try ledger.shown(ref, field, &formatter.scratch),
-            .value = try ledger.value(ref, field, &formatter.scratch),
-        };
+    fn shown(formatter: *Formatter, side: Side, places: [2]?u64, rule: *const Rule) Error![]const u8 {
+        const index = @intFromEnum(side);
+        return formatter.context.ledger(side).shown(.of(places[index].?, 0), formatter.fields[index][rule.place(side)], &formatter.scratch);
     }
 
-    fn parse(formatter: *Formatter, places: [2]?u64) void {
-        for ([_]Side{ .internal, .external }, places, formatter.fields) |side, place, fields| {
+    fn shownKey(formatter: *Formatter, side: Side, places: [2]?u64, column: abi.ColumnSpec) Error![]const u8 {
+        const index = @intFromEnum(side);
+        const place = if (side == .internal) column.internal else column.external;
+        return formatter.context.ledger(side).shown(.of(places[index].?, 0), formatter.fields[index][place], &formatter.scratch);
+    }
+
+    fn compared(formatter: *Formatter, side: Side, places: [2]?u64, column: u32) Error![]const u8 {
+        const index = @intFromEnum(side);
+        return formatter.context.ledger(side).value(.of(places[index].?, 0), formatter.fields[index], column, &formatter.scratch);
+    }
+
+    /// Splits the rows of an item; a record that is no row goes through the grammar.
+    fn parse(formatter: *Formatter, item: Item) Error!void {
+        for ([_]Side{ .internal, .external }, placesOf(item), formatter.fields) |side, place, fields| {
             const offset = place orelse continue;
             const ledger = formatter.context.ledger(side);
-            ledger.split(ledger.refAt(offset), fields);
+            if (hasRow(item)) ledger.split(ledger.refAt(offset), fields) else ledger.parseFields(offset, fields[0..ledger.capacity]);
         }
     }
 
-    fn reason(formatter: *Formatter, side: Side, offset: u64) Error![]const u8 {
+    /// Why a record was set aside. Its fields were parsed.
+    fn reasonOf(formatter: *Formatter, side: Side, offset: u64) Error!faults.Reason {
         const ledger = formatter.context.ledger(side);
-        const fault = ledger.examine(offset, formatter.fields[@intFromEnum(side)]).fault orelse return ""; // only if the file changed
-        return faults.message(formatter.scratch.arena.allocator(), ledger, formatter.context.all_columns, fault);
+        const fields = formatter.fields[@intFromEnum(side)];
+        const examined = try ledger.examine(offset, fields, &formatter.scratch);
+        const fault: ledger_module.Fault = examined.fault orelse if (examined.event != null) .{ .kind = .event } else return .{ .code = faults.code, .message = "" }; // only if the file changed
+        return faults.reason(&formatter.scratch, ledger, formatter.context.all_columns, offset, fields, fault);
     }
 
     /// One line of the rejects file: path,line,code,message,record.
     pub fn writeReject(formatter: *Formatter, out: *Writer, side: Side, offset: u64) Error!void {
         formatter.scratch.reset();
         const ledger = formatter.context.ledger(side);
-        const examined = ledger.examine(offset, formatter.fields[@intFromEnum(side)]);
-        try writeCsv(out, "", formatter.context.path(side, offset));
-        try out.print(",{d}," ++ faults.code ++ ",", .{formatter.lineOf(side, offset)});
-        try writeCsv(out, "", try formatter.reason(side, offset));
-        try out.writeByte(',');
-        try writeCsv(out, "", ledger.mapping.base[offset..examined.record.end]);
+        const fields = formatter.fields[@intFromEnum(side)];
+        const examined = try ledger.examine(offset, fields, &formatter.scratch);
+        const origin = formatter.originOf(side, offset);
+        const reason = try formatter.reasonOf(side, offset);
+        try writeCsv(out, "", origin.path);
+        try out.print(",{d},", .{origin.line});
+        const record_text = if (examined.event != null) try ledger.eventText(offset, fields, 3, &formatter.scratch) else ledger.mapping.base[offset..examined.record.end];
+        for ([_][]const u8{ reason.code, reason.message, record_text }, 0..) |text, i| {
+            if (i != 0) try out.writeByte(',');
+            try writeCsv(out, "", text);
+        }
         try out.writeByte('\n');
     }
 };
@@ -275,6 +340,18 @@ pub const rejects_header = "path,line,code,message,record\n";
 
 pub fn isRejected(item: Item) bool {
     return item == .single and item.single.kind == .rejected;
+}
+
+/// Orphans and conflicts, like rejected records, are no rows and say why they are there.
+fn hasRow(item: Item) bool {
+    return item != .single or switch (item.single.kind) {
+        .rejected, .orphan, .conflict => false,
+        else => true,
+    };
+}
+
+fn reasonSide(item: Item) ?Side {
+    return if (hasRow(item)) null else item.single.side;
 }
 
 fn placesOf(item: Item) [2]?u64 {

@@ -5,7 +5,9 @@ const abi = @import("../abi.zig");
 const record = @import("record.zig");
 const masks = @import("../kernel/masks.zig");
 const Mapping = @import("../source/mapping.zig").Mapping;
+const reading_module = @import("reading.zig");
 const Control = @import("../control.zig").Control;
+const Reading = reading_module.Reading;
 
 /// Where a row is: offset in the mapping and length without line end (saturated; then parsed again).
 pub const Ref = packed struct(u64) {
@@ -25,64 +27,140 @@ pub const Side = enum(u1) { internal, external };
 pub const Fault = struct {
     kind: Kind,
     at: ?u64 = null,
-    /// The number of fields for `width`, the column's place for `not_utf8`.
+    /// The number of fields for `width`, the column's place for faults of one value.
     detail: u32 = 0,
+    /// The value of a column that breaks a rule, as the file has it but for doubled quotes.
+    text: []const u8 = "",
 
-    pub const Kind = enum { text_after_quote, blank_before_quote, unterminated, too_long, width, trailing_value, nul_in_key, not_utf8 };
+    pub const Kind = enum {
+        text_after_quote,
+        blank_before_quote,
+        unterminated,
+        too_long,
+        width,
+        trailing_value,
+        nul_in_key,
+        not_utf8,
+        /// A rejected message or row of the source that a derived ledger was written from.
+        event,
+        unmapped,
+        unsigned,
+        twice_signed,
+        not_a_number,
+        not_a_time,
+        no_zone,
+        skipped_time,
+        repeated_time,
+        not_a_date,
+    };
+};
+
+/// What a record is. `filtered` and `event` records are no rows of the reconciliation.
+pub const Examined = struct {
+    record: record.Record,
+    fault: ?Fault = null,
+    filtered: bool = false,
+    event: ?abi.BreakType = null,
 };
 
 const Checked = struct { column: u32, is_key: bool };
 
 pub const Ledger = struct {
     side: Side,
+    spec: abi.LedgerSpec,
     mapping: Mapping,
     dialect: record.Dialect,
-    /// Fields every record must have, the unnamed trailing one included.
+    /// Fields every record must have, the unnamed last one (empty, or the origin) included.
     width: u32,
+    /// Room for fields that `examine` needs.
+    capacity: u32,
     trailing: bool,
     fold_case: bool,
+    reading: Reading,
+    origin: ?abi.OriginSpec,
     key: []const u32,
     compare: []const u32,
-    /// Key and compared columns by place, for the checks of every row.
+    /// Key and compared columns and those that rules read, by place, for the checks of every row.
     checked: []const Checked,
-    /// Fields 0..needed hold every key and compared column.
+    /// Fields 0..needed hold every column that is used.
     needed: u32,
+
+    /// How many fields an event has behind its origin: kind, code, message, record.
+    const event_fields = 4;
 
     /// `arena` owns what is allocated; `close` unmaps.
     pub fn open(arena: std.mem.Allocator, side: Side, spec: abi.LedgerSpec, job: abi.RunSpec, control: *Control) !Ledger {
-        const key = try columnsOf(arena, side, job.key);
-        const compare = try columnsOf(arena, side, job.compare);
+        const used: Used = .{
+            .key = try columnsOf(arena, side, job.key),
+            .compare = try columnsOf(arena, side, job.compare),
+            .typed = try typedColumns(arena, side, job),
+            .others = try otherColumns(arena, side, job),
+        };
+        return openUsed(arena, side, spec, used, control);
+    }
+
+    /// The columns of one side that a job uses, by place: `typed` are validated on every row, `others` are read by rules.
+    pub const Used = struct {
+        key: []const u32,
+        compare: []const u32 = &.{},
+        typed: []const reading_module.Typed = &.{},
+        others: []const u32 = &.{},
+    };
+
+    pub fn openUsed(arena: std.mem.Allocator, side: Side, spec: abi.LedgerSpec, used: Used, control: *Control) !Ledger {
+        const width = spec.width + @intFromBool(spec.trailing) + @intFromBool(spec.origin != null);
+        var ledger: Ledger = .{
+            .side = side,
+            .spec = spec,
+            .mapping = undefined,
+            .dialect = .{ .delimiter = spec.delimiter, .quote = spec.quote, .trim = spec.trim },
+            .width = width,
+            .capacity = if (spec.origin == null) width else width + event_fields,
+            .trailing = spec.trailing,
+            .fold_case = spec.fold_case,
+            .reading = undefined,
+            .origin = spec.origin,
+            .key = used.key,
+            .compare = used.compare,
+            .checked = &.{},
+            .needed = 0,
+        };
+        ledger.reading = try .init(arena, spec, used.typed);
+        ledger.checked = try checkedColumns(arena, &ledger, used);
+        ledger.needed = if (spec.origin == null) ledger.checked[ledger.checked.len - 1].column + 1 else width;
+        std.debug.assert(ledger.needed <= width);
+        ledger.mapping = try Mapping.open(arena, spec.files, control);
+        return ledger;
+    }
+
+    fn checkedColumns(arena: std.mem.Allocator, ledger: *const Ledger, used: Used) ![]const Checked {
         var checked: std.ArrayList(Checked) = .empty;
-        for (key) |column| try checked.append(arena, .{ .column = column, .is_key = true });
-        for (compare) |column| if (std.mem.findScalar(u32, key, column) == null) try checked.append(arena, .{ .column = column, .is_key = false });
+        for (used.key) |column| try checked.append(arena, .{ .column = column, .is_key = true });
+        var all: std.ArrayList(u32) = .empty;
+        try all.appendSlice(arena, used.compare);
+        try all.appendSlice(arena, used.others);
+        try ledger.reading.addColumns(arena, &all);
+        std.mem.sort(u32, all.items, {}, std.sort.asc(u32));
+        for (all.items, 0..) |column, i| {
+            const seen = i != 0 and all.items[i - 1] == column;
+            if (!seen and std.mem.findScalar(u32, used.key, column) == null) try checked.append(arena, .{ .column = column, .is_key = false });
+        }
         std.mem.sort(Checked, checked.items, {}, struct {
             fn before(_: void, a: Checked, b: Checked) bool {
                 return a.column < b.column;
             }
         }.before);
-        const needed = checked.items[checked.items.len - 1].column + 1;
-        std.debug.assert(needed <= spec.width);
-        return .{
-            .side = side,
-            .mapping = try Mapping.open(arena, spec.files, control),
-            .dialect = .{ .delimiter = spec.delimiter, .quote = spec.quote, .trim = spec.trim },
-            .width = spec.width + @intFromBool(spec.trailing),
-            .trailing = spec.trailing,
-            .fold_case = spec.fold_case,
-            .key = key,
-            .compare = compare,
-            .checked = checked.items,
-            .needed = needed,
-        };
+        return checked.items;
     }
 
     pub fn close(ledger: *Ledger, arena: std.mem.Allocator) void {
         ledger.mapping.close(arena);
     }
 
-    /// Whether keys and values are the file's own bytes, but for quotes.
-    pub fn isVerbatim(ledger: *const Ledger) bool {
-        return !ledger.dialect.trim and !ledger.fold_case;
+    /// Whether keys are the file's own bytes, but for quotes.
+    pub fn hasVerbatimKeys(ledger: *const Ledger) bool {
+        for (ledger.key) |column| if (!ledger.reading.keeps(column)) return false;
+        return !ledger.dialect.trim and !ledger.fold_case and ledger.reading.nulls.len == 0;
     }
 
     pub fn fileEnd(ledger: *const Ledger, offset: u64) u64 {
@@ -155,9 +233,25 @@ pub const Ledger = struct {
         return record.unescape(content, ledger.dialect.quote.?, try scratch.take(content.len));
     }
 
-    /// The field as it is matched and compared: unescaped, trimmed, case folded (spec-decisions E1, E2).
-    pub fn value(ledger: *const Ledger, ref: Ref, field: record.Field, scratch: *Scratch) error{OutOfMemory}![]const u8 {
-        return ledger.normalized(try ledger.shown(ref, field, scratch), scratch);
+    /// The field as it is matched and compared: unescaped, trimmed, case folded, null words emptied, mapped, signed.
+    /// `fields` are those of the row, split at least as far as rules read.
+    pub fn value(ledger: *const Ledger, ref: Ref, fields: []const record.Field, column: u32, scratch: *Scratch) error{OutOfMemory}![]const u8 {
+        const spelled = try ledger.spelledValue(ref, fields[column], scratch);
+        if (spelled.len == 0 or ledger.reading.keeps(column)) return spelled;
+        const rule = ledger.reading.columns[column];
+        const mapped = if (rule.map) |map| map.get(spelled) orelse spelled else spelled;
+        const sign = rule.sign orelse return mapped;
+        if (try ledger.signOf(ref, fields, sign, scratch) != .negative) return mapped;
+        const signed = try scratch.take(mapped.len + 1);
+        signed[0] = '-';
+        @memcpy(signed[1..], mapped);
+        return signed;
+    }
+
+    /// Unescaped, trimmed, case folded, null words emptied.
+    pub fn spelledValue(ledger: *const Ledger, ref: Ref, field: record.Field, scratch: *Scratch) error{OutOfMemory}![]const u8 {
+        const bytes = try ledger.normalized(try ledger.shown(ref, field, scratch), scratch);
+        return if (ledger.reading.isNull(bytes)) "" else bytes;
     }
 
     /// `--trim` and `--fold-case` as this side has them.
@@ -167,14 +261,76 @@ pub const Ledger = struct {
         return std.ascii.lowerString(try scratch.take(bytes.len), bytes);
     }
 
-    /// Reads and checks the record at `start`. `fields` holds `width` entries and is filled.
-    pub fn examine(ledger: *const Ledger, start: u64, fields: []record.Field) struct { record: record.Record, fault: ?Fault } {
-        std.debug.assert(fields.len >= ledger.width);
-        const whole = record.parse(ledger.mapping.base, start, ledger.fileEnd(start), ledger.dialect, fields[0..ledger.width]);
-        return .{ .record = whole, .fault = if (whole.blank) null else ledger.faultOf(start, whole, fields) };
+    /// The sign that a code gives: what the code's column maps it to counts first, then the code itself.
+    fn signOf(ledger: *const Ledger, ref: Ref, fields: []const record.Field, sign: *const reading_module.Sign, scratch: *Scratch) error{OutOfMemory}!reading_module.Sign.Found {
+        const code = try ledger.spelledValue(ref, fields[sign.by], scratch);
+        const mapped = if (ledger.reading.columns[sign.by].map) |map| map.get(code) orelse code else code;
+        const found = sign.find(mapped);
+        return if (found == .unknown) sign.find(code) else found;
     }
 
-    fn faultOf(ledger: *const Ledger, start: u64, whole: record.Record, fields: []const record.Field) ?Fault {
+    /// Reads and checks the record at `start`. `fields` holds `capacity` entries and is filled.
+    pub fn examine(ledger: *const Ledger, start: u64, fields: []record.Field, scratch: *Scratch) error{OutOfMemory}!Examined {
+        std.debug.assert(fields.len >= ledger.capacity);
+        const whole = record.parse(ledger.mapping.base, start, ledger.fileEnd(start), ledger.dialect, fields[0..ledger.capacity]);
+        if (whole.blank) return .{ .record = whole };
+        if (ledger.eventOf(start, whole, fields)) |kind|
+            return .{ .record = whole, .event = kind, .fault = if (kind == .rejected) .{ .kind = .event } else null };
+        if (ledger.structuralFault(start, whole, fields)) |fault| return .{ .record = whole, .fault = fault };
+        const ref: Ref = .of(start, whole.end - start);
+        if (try ledger.isFiltered(ref, fields, scratch)) return .{ .record = whole, .filtered = true };
+        const fault = ledger.encodingFault(start, fields) orelse try ledger.ruleFault(ref, fields, scratch);
+        return .{ .record = whole, .fault = fault };
+    }
+
+    /// The kind of event that a record of a derived ledger is; null for a row.
+    fn eventOf(ledger: *const Ledger, start: u64, whole: record.Record, fields: []const record.Field) ?abi.BreakType {
+        if (ledger.origin == null or whole.fields != ledger.width + event_fields) return null;
+        const field = fields[ledger.width];
+        return std.meta.stringToEnum(abi.BreakType, (ledger.mapping.base + start + field.start)[0..field.len]);
+    }
+
+    /// Field `index` of an event: 1 code, 2 message, 3 record. `fields` are those that `examine` filled.
+    pub fn eventText(ledger: *const Ledger, start: u64, fields: []const record.Field, index: u32, scratch: *Scratch) error{OutOfMemory}![]const u8 {
+        return ledger.shown(.of(start, 0), fields[ledger.width + index], scratch);
+    }
+
+    /// Whether a well-formed row with the fields split is left out by `where`.
+    pub fn isFiltered(ledger: *const Ledger, ref: Ref, fields: []const record.Field, scratch: *Scratch) error{OutOfMemory}!bool {
+        for (ledger.reading.filters) |*filter| {
+            if (!filter.has(try ledger.spelledValue(ref, fields[filter.column], scratch))) return true;
+        }
+        return false;
+    }
+
+    /// What is wrong with the values of a well-formed row under the rules of its columns.
+    pub fn ruleFault(ledger: *const Ledger, ref: Ref, fields: []const record.Field, scratch: *Scratch) error{OutOfMemory}!?Fault {
+        const reading = &ledger.reading;
+        for (reading.mapped) |column| {
+            const code = try ledger.spelledValue(ref, fields[column], scratch);
+            if (code.len != 0 and !reading.columns[column].map.?.contains(code)) return try ledger.faultIn(.unmapped, ref, fields, column, column, scratch);
+        }
+        for (reading.signed) |column| {
+            const number = try ledger.spelledValue(ref, fields[column], scratch);
+            if (number.len == 0) continue;
+            const sign = reading.columns[column].sign.?;
+            if (try ledger.signOf(ref, fields, sign, scratch) == .unknown) return try ledger.faultIn(.unsigned, ref, fields, sign.by, column, scratch);
+            const scanned = reading.number.scan(number) orelse return try ledger.faultIn(.not_a_number, ref, fields, column, column, scratch);
+            if (scanned.signed) return try ledger.faultIn(.twice_signed, ref, fields, column, column, scratch);
+        }
+        for (reading.typed) |typed| {
+            const text = try ledger.value(ref, fields, typed.column, scratch);
+            if (reading.faultOf(typed.type, text)) |kind| return try ledger.faultIn(kind, ref, fields, typed.column, typed.column, scratch);
+        }
+        return null;
+    }
+
+    /// A fault of the value in `at`, told of `column`.
+    fn faultIn(ledger: *const Ledger, kind: Fault.Kind, ref: Ref, fields: []const record.Field, at: u32, column: u32, scratch: *Scratch) error{OutOfMemory}!Fault {
+        return .{ .kind = kind, .at = ref.offset + fields[at].start, .detail = column, .text = try ledger.shown(ref, fields[at], scratch) };
+    }
+
+    fn structuralFault(ledger: *const Ledger, start: u64, whole: record.Record, fields: []const record.Field) ?Fault {
         switch (whole.problem) {
             .none => {},
             .text_after_quote => return .{ .kind = .text_after_quote, .at = whole.at },
@@ -185,6 +341,10 @@ pub const Ledger = struct {
         if (whole.fields != ledger.width) return .{ .kind = .width, .detail = whole.fields };
         if (ledger.trailing and fields[ledger.width - 1].len != 0)
             return .{ .kind = .trailing_value, .at = start + fields[ledger.width - 1].start };
+        return null;
+    }
+
+    fn encodingFault(ledger: *const Ledger, start: u64, fields: []const record.Field) ?Fault {
         for (ledger.checked) |checked| {
             const field = fields[checked.column];
             const first = start + field.start;
@@ -196,7 +356,57 @@ pub const Ledger = struct {
         }
         return null;
     }
+
+    /// Where a row of a derived ledger comes from.
+    pub const Place = struct { file: u32, line: u64 };
+
+    /// The places in the origin of the row or event whose `fields` were split, in order; null for a ledger of its own.
+    pub fn placesOf(ledger: *const Ledger, start: u64, fields: []const record.Field) ?Places {
+        if (ledger.origin == null) return null;
+        const field = fields[ledger.width - 1];
+        return .{ .rest = (ledger.mapping.base + start + field.start)[0..field.len] };
+    }
+
+    /// How many files rows come from.
+    pub fn paths(ledger: *const Ledger) usize {
+        return if (ledger.origin) |origin| origin.paths.len else ledger.mapping.files.len;
+    }
+
+    pub fn isGrouped(ledger: *const Ledger) bool {
+        return if (ledger.origin) |origin| origin.grouped else false;
+    }
+
+    pub const Places = struct {
+        rest: []const u8,
+
+        pub fn next(places: *Places) ?Place {
+            if (places.rest.len == 0) return null;
+            const text = std.mem.cutScalar(u8, places.rest, ',') orelse .{ places.rest, "" };
+            places.rest = text[1];
+            const file, const line = std.mem.cutScalar(u8, text[0], ':') orelse .{ "0", text[0] };
+            // Digits that our own jobs wrote; should the file have changed since, the run ends with an error.
+            return .{ .file = std.fmt.parseInt(u32, file, 10) catch 0, .line = std.fmt.parseInt(u64, line, 10) catch 0 };
+        }
+    };
 };
+
+/// Columns of declared types, and control totals, which are numbers.
+fn typedColumns(arena: std.mem.Allocator, side: Side, job: abi.RunSpec) ![]const reading_module.Typed {
+    var typed: std.ArrayList(reading_module.Typed) = .empty;
+    for (job.compare) |column| switch (column.type) {
+        .decimal, .timestamp, .date => try typed.append(arena, .{ .column = if (side == .internal) column.internal else column.external, .type = column.type }),
+        .auto, .text, .ratio => {},
+    };
+    for (job.controls) |control| try typed.append(arena, .{ .column = if (side == .internal) control.internal else control.external, .type = .decimal });
+    return typed.items;
+}
+
+fn otherColumns(arena: std.mem.Allocator, side: Side, job: abi.RunSpec) ![]const u32 {
+    var others: std.ArrayList(u32) = .empty;
+    for (job.controls) |control| if (control.by) |by| try others.append(arena, if (side == .internal) by.internal else by.external);
+    if (side == .internal) for (job.compare) |column| if (column.tolerance_by) |by| try others.append(arena, by.column);
+    return others.items;
+}
 
 fn columnsOf(arena: std.mem.Allocator, side: Side, specs: []const abi.ColumnSpec) ![]u32 {
     const columns = try arena.alloc(u32, specs.len);
@@ -228,12 +438,17 @@ pub fn firstInvalidUtf8(bytes: []const u8) ?usize {
 pub const Scratch = struct {
     arena: std.heap.ArenaAllocator,
 
-    pub fn init(gpa: std.mem.Allocator) Scratch {
-        return .{ .arena = .init(gpa) };
+    pub fn init(allocator: std.mem.Allocator) Scratch {
+        return .{ .arena = .init(allocator) };
     }
 
     pub fn deinit(scratch: *Scratch) void {
         scratch.arena.deinit();
+    }
+
+    /// For what lives until the next `reset`.
+    pub fn gpa(scratch: *Scratch) std.mem.Allocator {
+        return scratch.arena.allocator();
     }
 
     pub fn reset(scratch: *Scratch) void {

@@ -42,6 +42,7 @@ pub const RowReader = struct {
     tile_at: u64,
     tile_usable: bool,
     fields: []record.Field,
+    scratch: *ledger_module.Scratch,
     lines: u64 = 0,
     ignored: u64 = 0,
     rows: u64 = 0,
@@ -50,8 +51,8 @@ pub const RowReader = struct {
     next_checkpoint: u64,
 
     /// Records that start between `from` (a record's start) and `limit`.
-    pub fn init(reader: *RowReader, gpa: std.mem.Allocator, ledger: *const Ledger, fields: []record.Field, from: u64, limit: u64) void {
-        std.debug.assert(ledger.key.len == 1 and ledger.isVerbatim());
+    pub fn init(reader: *RowReader, gpa: std.mem.Allocator, ledger: *const Ledger, fields: []record.Field, scratch: *ledger_module.Scratch, from: u64, limit: u64) void {
+        std.debug.assert(ledger.key.len == 1 and ledger.hasVerbatimKeys() and !ledger.reading.judgesRows() and ledger.origin == null);
         reader.gpa = gpa;
         reader.ledger = ledger;
         reader.at = from;
@@ -61,6 +62,7 @@ pub const RowReader = struct {
         reader.tile_at = from;
         reader.tile.len = 0;
         reader.fields = fields;
+        reader.scratch = scratch;
         reader.lines = 0;
         reader.ignored = 0;
         reader.rows = 0;
@@ -116,6 +118,7 @@ pub const RowReader = struct {
         if (tile.any_suspicious and tile.suspiciousBetween(first, line_end)) return null;
         if (ledger.trailing and bytes[end - 1] != ledger.dialect.delimiter) return null;
         const key = reader.keyIn(bytes, first, end) orelse return null;
+        if (ledger.reading.typed.len != 0 and !tile.hasUsualValues(ledger, bytes, first, end)) return null;
         const file_len = reader.file_end - reader.tile_at;
         return .{
             .start = reader.at,
@@ -169,7 +172,7 @@ pub const RowReader = struct {
 
     fn slowRow(reader: *RowReader) Error!?Row {
         const at = reader.at;
-        const examined = reader.ledger.examine(at, reader.fields);
+        const examined = try reader.ledger.examine(at, reader.fields, reader.scratch);
         const whole = examined.record;
         const lines: u32 = @intCast(std.mem.countScalar(u8, reader.ledger.mapping.base[at..whole.next], '\n'));
         if (whole.blank) {

@@ -7,6 +7,7 @@
 //! from a guess (behind its first LF) while the one before is still being read; a wrong guess is read again. Nothing
 //! leaves a chunk before its start is proved.
 const std = @import("std");
+const abi = @import("../abi.zig");
 const record = @import("record.zig");
 const masks = @import("../kernel/masks.zig");
 const hash = @import("../index/hash.zig");
@@ -57,12 +58,17 @@ pub fn planChunks(gpa: std.mem.Allocator, ledger: *const Ledger, chunk_bytes: u6
     return chunks.toOwnedSlice(gpa);
 }
 
+/// A record of a derived ledger that is no row: an orphan or a conflict.
+pub const Event = struct { at: u64, kind: abi.BreakType };
+
 /// What one chunk's records came to. Rows hold every well-formed record with a key.
 pub const Output = struct {
     refs: std.ArrayList(Ref) = .empty,
     hashes: std.ArrayList(u64) = .empty,
     missing_keys: std.ArrayList(u64) = .empty,
     faults: std.ArrayList(u64) = .empty,
+    filtered: std.ArrayList(u64) = .empty,
+    events: std.ArrayList(Event) = .empty,
     checkpoints: std.ArrayList(Checkpoint) = .empty,
     ignored: u64 = 0,
     lines: u64 = 0,
@@ -71,12 +77,14 @@ pub const Output = struct {
     /// A quote that never closes was met: nothing behind it can be trusted.
     unterminated: bool = false,
 
+    const lists = .{ "refs", "hashes", "missing_keys", "faults", "filtered", "events", "checkpoints" };
+
     pub fn deinit(output: *Output, gpa: std.mem.Allocator) void {
-        inline for (.{ "refs", "hashes", "missing_keys", "faults", "checkpoints" }) |name| @field(output, name).deinit(gpa);
+        inline for (lists) |name| @field(output, name).deinit(gpa);
     }
 
     fn clear(output: *Output) void {
-        inline for (.{ "refs", "hashes", "missing_keys", "faults", "checkpoints" }) |name| @field(output, name).clearRetainingCapacity();
+        inline for (lists) |name| @field(output, name).clearRetainingCapacity();
         output.ignored = 0;
         output.lines = 0;
         output.unterminated = false;
@@ -92,7 +100,8 @@ pub const Scanner = struct {
     control: *Control,
     seed: u64,
     hash_mask: u64,
-    /// One key column read as it stands: its place; null for composite, trimmed and folded keys.
+    /// One key column read as it stands: its place; null for composite, trimmed, folded and mapped keys, and where
+    /// rules look at every row.
     simple_key: ?u32,
     output: Output = .{},
     fields: []record.Field,
@@ -106,8 +115,8 @@ pub const Scanner = struct {
             .control = control,
             .seed = seed,
             .hash_mask = hashMask(hash_bits),
-            .simple_key = if (ledger.key.len == 1 and ledger.isVerbatim()) ledger.key[0] else null,
-            .fields = try gpa.alloc(record.Field, ledger.width),
+            .simple_key = if (ledger.key.len == 1 and ledger.hasVerbatimKeys() and !ledger.reading.judgesRows()) ledger.key[0] else null,
+            .fields = try gpa.alloc(record.Field, ledger.capacity),
             .scratch = .init(gpa),
         };
     }
@@ -259,6 +268,7 @@ pub const Scanner = struct {
     inline fn pushUsual(scanner: *Scanner, at: u64, start: u32, end: u32, comptime form: Form) Error!bool {
         const column = scanner.simple_key orelse return scanner.pushGeneral(Ref.of(at + start, end - start));
         const tile = &scanner.tile;
+        const ledger = scanner.ledger;
         const bytes = scanner.base(at);
         var first = start;
         for (0..column) |_| first = tile.delimiterFrom(first) + 1;
@@ -269,13 +279,21 @@ pub const Scanner = struct {
             behind -= 1;
         }
         if (first >= behind) return false;
+        if (ledger.reading.typed.len != 0 and !tile.hasUsualValues(ledger, bytes, start, end)) return false;
         scanner.push(Ref.of(at + start, end - start), hash.ofBytes(scanner.seed, bytes + first, behind - first));
         return true;
     }
 
-    /// The same for composite, trimmed and folded keys.
+    /// The same for keys of other forms, and where rules look at every row.
     fn pushGeneral(scanner: *Scanner, ref: Ref) Error!bool {
-        scanner.ledger.split(ref, scanner.fields);
+        const ledger = scanner.ledger;
+        ledger.split(ref, scanner.fields);
+        scanner.scratch.reset();
+        if (try ledger.isFiltered(ref, scanner.fields, &scanner.scratch)) {
+            try scanner.output.filtered.append(scanner.gpa, ref.offset);
+            return true;
+        }
+        if (try ledger.ruleFault(ref, scanner.fields, &scanner.scratch) != null) return false;
         const key_hash = try scanner.generalHash(ref) orelse return false;
         scanner.push(ref, key_hash);
         return true;
@@ -317,10 +335,15 @@ pub const Scanner = struct {
 
     /// The general way: one record through the grammar and every check. Returns where the next one starts.
     fn slowRecord(scanner: *Scanner, at: u64) Error!u64 {
-        const examined = scanner.ledger.examine(at, scanner.fields);
+        scanner.scratch.reset();
+        const examined = try scanner.ledger.examine(at, scanner.fields, &scanner.scratch);
         const output = &scanner.output;
         if (examined.record.blank) {
             output.ignored += 1;
+        } else if (examined.filtered) {
+            try output.filtered.append(scanner.gpa, at);
+        } else if (examined.event != null and examined.fault == null) {
+            try output.events.append(scanner.gpa, .{ .at = at, .kind = examined.event.? });
         } else if (examined.fault) |fault| {
             try output.faults.append(scanner.gpa, at);
             output.unterminated = fault.kind == .unterminated;
@@ -336,12 +359,10 @@ pub const Scanner = struct {
 
     /// The hash of a key of any form; null if all its parts are empty.
     fn generalHash(scanner: *Scanner, ref: Ref) Error!?u64 {
-        scanner.scratch.reset();
         var whole: u64 = scanner.seed;
         var any = false;
         for (scanner.ledger.key) |column| {
-            const field = scanner.fields[column];
-            const bytes = try scanner.ledger.value(ref, field, &scanner.scratch);
+            const bytes = try scanner.ledger.value(ref, scanner.fields, column, &scanner.scratch);
             any = any or bytes.len != 0;
             const part = hash.ofBytes(scanner.seed, bytes.ptr, bytes.len);
             whole = if (scanner.ledger.key.len == 1) part else hash.combine(whole, part);

@@ -81,6 +81,10 @@ const Fixture = struct {
         fixture.files[0] = .{ .path = "test", .begin = 0, .first = 0, .end = text.len, .first_line = 1 };
         fixture.ledger = .{
             .side = .internal,
+            .spec = .{ .files = &.{}, .delimiter = ',', .width = width },
+            .capacity = width,
+            .reading = .as_spelled,
+            .origin = null,
             .mapping = .{ .base = fixture.bytes.ptr, .len = fixture.bytes.len, .files = &fixture.files },
             .dialect = .{ .delimiter = ',', .quote = '"', .trim = trim },
             .width = width,
@@ -104,7 +108,8 @@ const Fixture = struct {
         defer scratch.deinit();
         var at: u64 = 0;
         while (at < end) {
-            const examined = ledger.examine(at, &fields);
+            scratch.reset();
+            const examined = try ledger.examine(at, &fields, &scratch);
             reading.lines += std.mem.countScalar(u8, fixture.bytes[at..examined.record.next], '\n');
             if (examined.record.blank) {
                 reading.ignored += 1;
@@ -113,7 +118,7 @@ const Fixture = struct {
             } else {
                 var any = false;
                 const ref: ledger_module.Ref = .of(at, examined.record.end - at);
-                for (ledger.key) |column| any = any or (try ledger.value(ref, fields[column], &scratch)).len != 0;
+                for (ledger.key) |column| any = any or (try ledger.value(ref, &fields, column, &scratch)).len != 0;
                 if (any) try reading.refs.append(gpa, @bitCast(ref)) else try reading.missing_keys.append(gpa, at);
             }
             at = examined.record.next;

@@ -1,6 +1,7 @@
 //! Bit masks over a few kilobytes that start at a record's start: what the scanner and the row reader walk instead of bytes.
 const std = @import("std");
 const masks = @import("../kernel/masks.zig");
+const Ledger = @import("ledger.zig").Ledger;
 
 /// Where separators, line ends and quotes lie in up to 8 KiB that start at a record's start.
 pub const Tile = struct {
@@ -115,6 +116,24 @@ pub const Tile = struct {
         var block = from / 64 + 1;
         while (block < tile.blocks) : (block += 1) if (tile.line_ends[block] != 0) return block * 64 + @ctz(tile.line_ends[block]);
         return null;
+    }
+
+    /// Whether every typed field of the well-formed row [from, end) is surely a value of its type.
+    pub inline fn hasUsualValues(tile: *const Tile, ledger: *const Ledger, bytes: [*]const u8, from: u32, end: u32) bool {
+        var first = from;
+        var column: u32 = 0;
+        for (ledger.reading.typed) |typed| {
+            while (column < typed.column) : (column += 1) first = tile.delimiterFrom(first) + 1;
+            const behind = if (column + 1 == ledger.width) end else tile.delimiterFrom(first);
+            if (!ledger.reading.isUsual(typed.type, unquoted(ledger, bytes[first..behind]))) return false;
+        }
+        return true;
+    }
+
+    fn unquoted(ledger: *const Ledger, field: []const u8) []const u8 {
+        const quote = ledger.dialect.quote orelse return field;
+        // A quote that is doubled inside leaves text that is no value of any type.
+        return if (field.len >= 2 and field[0] == quote) field[1 .. field.len - 1] else field;
     }
 
     pub fn delimitersBetween(tile: *const Tile, from: u32, behind: u32) u32 {

@@ -1,48 +1,50 @@
-//! The value rules: whether two rows have the same key, and which compared columns differ. Every plan and every
-//! report decides through here.
+//! Pairs of rows: whether two rows have the same key, and which compared columns differ. Every plan decides through here;
+//! when two values are equal is rule.zig's.
 const std = @import("std");
 const abi = @import("../abi.zig");
 const masks = @import("../kernel/masks.zig");
 const record = @import("../csv/record.zig");
 const ledger_module = @import("../csv/ledger.zig");
-const decimal = @import("../value/decimal.zig");
+const Rule = @import("rule.zig").Rule;
+const Verdict = @import("rule.zig").Verdict;
+const Tolerance = @import("../value/tolerance.zig").Tolerance;
 const Ledger = ledger_module.Ledger;
 const Ref = ledger_module.Ref;
 const Scratch = ledger_module.Scratch;
-const Decimal = decimal.Decimal;
-
-/// How two values of one column relate.
-pub const Verdict = enum { equal_bytes, equal_by_value, differs };
-
-pub fn verdictOf(value_type: abi.ValueType, internal: []const u8, external: []const u8) Verdict {
-    if (std.mem.eql(u8, internal, external)) return .equal_bytes;
-    if (value_type == .auto and decimal.equalPlain(internal, external)) return .equal_by_value;
-    return .differs;
-}
-
-/// External minus internal where both are numbers under the column's type; null otherwise. The caller owns the result.
-pub fn differenceOf(gpa: std.mem.Allocator, value_type: abi.ValueType, internal: []const u8, external: []const u8) error{OutOfMemory}!?Decimal {
-    if (value_type == .text) return null;
-    var left = try Decimal.parsePlain(gpa, external) orelse return null;
-    defer left.deinit(gpa);
-    var right = try Decimal.parsePlain(gpa, internal) orelse return null;
-    defer right.deinit(gpa);
-    return try Decimal.difference(gpa, &left, &right);
-}
 
 /// Whether both sides are read under the same rules and every column stands in the same place: then rows of equal
 /// bytes are equal in key and values.
 pub fn sameLayout(internal: *const Ledger, external: *const Ledger) bool {
-    return std.meta.eql(internal.dialect, external.dialect) and internal.fold_case == external.fold_case and
-        internal.width == external.width and internal.trailing == external.trailing and
-        std.mem.eql(u32, internal.key, external.key) and std.mem.eql(u32, internal.compare, external.compare);
+    var a = internal.spec;
+    var b = external.spec;
+    for ([_]*abi.LedgerSpec{ &a, &b }) |spec| {
+        spec.files = &.{};
+        spec.origin = null;
+    }
+    return sameSpec(a, b) and std.mem.eql(u32, internal.key, external.key) and std.mem.eql(u32, internal.compare, external.compare);
+}
+
+fn sameSpec(a: anytype, b: @TypeOf(a)) bool {
+    switch (@typeInfo(@TypeOf(a))) {
+        .@"struct" => |info| {
+            inline for (info.fields) |field| if (!sameSpec(@field(a, field.name), @field(b, field.name))) return false;
+            return true;
+        },
+        .optional => return if (a == null or b == null) (a == null) == (b == null) else sameSpec(a.?, b.?),
+        .pointer => {
+            if (a.len != b.len) return false;
+            for (a, b) |x, y| if (!sameSpec(x, y)) return false;
+            return true;
+        },
+        else => return a == b,
+    }
 }
 
 /// One worker's view of a pair of rows. Not shared between threads.
 pub const Comparer = struct {
     internal: *const Ledger,
     external: *const Ledger,
-    columns: []const abi.ColumnSpec,
+    rules: []const Rule,
     /// See `sameLayout`.
     same_layout: bool,
     internal_fields: []record.Field,
@@ -50,15 +52,15 @@ pub const Comparer = struct {
     verdicts: []Verdict,
     scratch: Scratch,
 
-    pub fn init(gpa: std.mem.Allocator, internal: *const Ledger, external: *const Ledger, columns: []const abi.ColumnSpec) error{OutOfMemory}!Comparer {
+    pub fn init(gpa: std.mem.Allocator, internal: *const Ledger, external: *const Ledger, rules: []const Rule) error{OutOfMemory}!Comparer {
         return .{
             .internal = internal,
             .external = external,
-            .columns = columns,
+            .rules = rules,
             .same_layout = sameLayout(internal, external),
-            .internal_fields = try gpa.alloc(record.Field, internal.width),
-            .external_fields = try gpa.alloc(record.Field, external.width),
-            .verdicts = try gpa.alloc(Verdict, columns.len),
+            .internal_fields = try gpa.alloc(record.Field, internal.capacity),
+            .external_fields = try gpa.alloc(record.Field, external.capacity),
+            .verdicts = try gpa.alloc(Verdict, rules.len),
             .scratch = .init(gpa),
         };
     }
@@ -104,15 +106,26 @@ pub const Comparer = struct {
     /// Fills `verdicts` for the loaded pair; returns how many columns differ.
     pub fn compareValues(comparer: *Comparer, internal: Ref, external: Ref) error{OutOfMemory}!u32 {
         var differing: u32 = 0;
-        for (comparer.columns, comparer.verdicts) |column, *verdict| {
-            verdict.* = verdictOf(
-                column.type,
-                try comparer.internal.value(internal, comparer.internal_fields[column.internal], &comparer.scratch),
-                try comparer.external.value(external, comparer.external_fields[column.external], &comparer.scratch),
-            );
+        for (comparer.rules, comparer.verdicts) |*rule, *verdict| {
+            const left, const right = try comparer.valuesOf(rule, internal, external);
+            verdict.* = try rule.verdict(comparer.scratch.gpa(), try comparer.toleranceOf(rule, internal), left, right);
             differing += @intFromBool(verdict.* == .differs);
         }
         return differing;
+    }
+
+    /// Both values of one column of the loaded pair.
+    pub fn valuesOf(comparer: *Comparer, rule: *const Rule, internal: Ref, external: Ref) error{OutOfMemory}!struct { []const u8, []const u8 } {
+        return .{
+            try comparer.internal.value(internal, comparer.internal_fields, rule.internal, &comparer.scratch),
+            try comparer.external.value(external, comparer.external_fields, rule.external, &comparer.scratch),
+        };
+    }
+
+    /// The tolerance for the loaded internal row.
+    pub fn toleranceOf(comparer: *Comparer, rule: *const Rule, internal: Ref) error{OutOfMemory}!?*const Tolerance {
+        const by = rule.by orelse return rule.tolerance;
+        return rule.toleranceFor(try comparer.internal.value(internal, comparer.internal_fields, by.column, &comparer.scratch));
     }
 };
 
@@ -126,21 +139,9 @@ fn partsEqual(
     scratch: *Scratch,
 ) error{OutOfMemory}!bool {
     for (a_ledger.key, b_ledger.key) |a_column, b_column| {
-        const left = try a_ledger.value(a, a_fields[a_column], scratch);
-        const right = try b_ledger.value(b, b_fields[b_column], scratch);
+        const left = try a_ledger.value(a, a_fields, a_column, scratch);
+        const right = try b_ledger.value(b, b_fields, b_column, scratch);
         if (!std.mem.eql(u8, left, right)) return false;
     }
     return true;
-}
-
-test "verdicts and differences" {
-    const gpa = std.testing.allocator;
-    try std.testing.expectEqual(.equal_bytes, verdictOf(.text, "1.0", "1.0"));
-    try std.testing.expectEqual(.equal_by_value, verdictOf(.auto, "1.0", "1"));
-    try std.testing.expectEqual(.differs, verdictOf(.text, "1.0", "1"));
-    try std.testing.expectEqual(.differs, verdictOf(.auto, "1E3", "1000"));
-    var difference = (try differenceOf(gpa, .auto, "90071992547409.93", "90071992547409.94")).?;
-    defer difference.deinit(gpa);
-    try std.testing.expectFmt("0.01", "{f}", .{difference});
-    try std.testing.expect(try differenceOf(gpa, .auto, "", "1") == null);
 }

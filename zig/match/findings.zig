@@ -5,6 +5,7 @@ const abi = @import("../abi.zig");
 const decimal = @import("../value/decimal.zig");
 const compare = @import("compare.zig");
 const ledger_module = @import("../csv/ledger.zig");
+const Rule = @import("rule.zig").Rule;
 const Ref = ledger_module.Ref;
 const Side = ledger_module.Side;
 
@@ -33,12 +34,15 @@ pub const Single = struct {
     }
 };
 
-/// Of one compared column, over the mismatched pairs; `equal_by_value` over the matched ones.
+/// Of one compared column: pairs whose values differ, and pairs whose values differ within the tolerance, with the exact
+/// sums of the differences; `equal_by_value` over the matched pairs.
 pub const ColumnTally = struct {
     mismatches: u64 = 0,
     numeric: u64 = 0,
     equal_by_value: u64 = 0,
+    tolerated: u64 = 0,
     sum: decimal.Sum = .{},
+    tolerated_sum: decimal.Sum = .{},
 };
 
 pub const Findings = struct {
@@ -64,7 +68,7 @@ pub const Findings = struct {
         findings.mismatched.deinit(findings.gpa);
         for (&findings.singles) |*list| list.deinit(findings.gpa);
         if (findings.matched_pairs) |*pairs| pairs.deinit(findings.gpa);
-        for (findings.columns) |*column| column.sum.deinit(findings.gpa);
+        for (findings.columns) |*column| for ([_]*decimal.Sum{ &column.sum, &column.tolerated_sum }) |sum| sum.deinit(findings.gpa);
         findings.gpa.free(findings.columns);
     }
 
@@ -84,23 +88,29 @@ pub const Findings = struct {
 
     /// Takes the pair loaded into `comparer` whose values were just compared, with `differing` columns.
     pub fn compared(findings: *Findings, comparer: *compare.Comparer, internal: Ref, external: Ref, differing: u32) error{OutOfMemory}!void {
-        if (differing != 0) return findings.mismatch(comparer, internal, external);
-        for (findings.columns, comparer.verdicts) |*column, verdict| column.equal_by_value += @intFromBool(verdict == .equal_by_value);
-        try findings.match(internal, external);
+        for (findings.columns, comparer.rules, comparer.verdicts) |*tally, *rule, verdict| switch (verdict) {
+            .equal_bytes => {},
+            .equal_by_value => tally.equal_by_value += @intFromBool(differing == 0),
+            .within_tolerance => {
+                tally.tolerated += 1;
+                _ = try findings.addDifference(&tally.tolerated_sum, comparer, rule, internal, external);
+            },
+            .differs => {
+                tally.mismatches += 1;
+                tally.numeric += @intFromBool(try findings.addDifference(&tally.sum, comparer, rule, internal, external));
+            },
+        };
+        if (differing == 0) return findings.match(internal, external);
+        try findings.mismatched.append(findings.gpa, .{ .internal = internal.offset, .external = external.offset });
     }
 
-    fn mismatch(findings: *Findings, comparer: *compare.Comparer, internal: Ref, external: Ref) error{OutOfMemory}!void {
-        try findings.mismatched.append(findings.gpa, .{ .internal = internal.offset, .external = external.offset });
-        for (findings.columns, comparer.columns, comparer.verdicts) |*tally, column, verdict| {
-            if (verdict != .differs) continue;
-            tally.mismatches += 1;
-            const left = try comparer.internal.value(internal, comparer.internal_fields[column.internal], &comparer.scratch);
-            const right = try comparer.external.value(external, comparer.external_fields[column.external], &comparer.scratch);
-            var difference = try compare.differenceOf(findings.gpa, column.type, left, right) orelse continue;
-            defer difference.deinit(findings.gpa);
-            tally.numeric += 1;
-            try tally.sum.add(findings.gpa, &difference);
-        }
+    /// Adds the difference of two values; false if they are no numbers. A ratio's difference is not exact: it is left out.
+    fn addDifference(findings: *Findings, sum: *decimal.Sum, comparer: *compare.Comparer, rule: *const Rule, internal: Ref, external: Ref) error{OutOfMemory}!bool {
+        if (rule.type == .ratio) return false;
+        const left, const right = try comparer.valuesOf(rule, internal, external);
+        const difference = try rule.difference(comparer.scratch.gpa(), left, right) orelse return false;
+        try sum.add(findings.gpa, &difference);
+        return true;
     }
 
     /// Adds all of `other`, which stays as it is.
@@ -116,7 +126,9 @@ pub const Findings = struct {
             mine.mismatches += theirs.mismatches;
             mine.numeric += theirs.numeric;
             mine.equal_by_value += theirs.equal_by_value;
+            mine.tolerated += theirs.tolerated;
             try mine.sum.merge(gpa, &theirs.sum);
+            try mine.tolerated_sum.merge(gpa, &theirs.tolerated_sum);
         }
     }
 };

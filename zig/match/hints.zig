@@ -5,7 +5,7 @@ const abi = @import("../abi.zig");
 const parallel = @import("../parallel.zig");
 const hash = @import("../index/hash.zig");
 const record = @import("../csv/record.zig");
-const compare = @import("compare.zig");
+const Rule = @import("rule.zig").Rule;
 const decimal = @import("../value/decimal.zig");
 const ledger_module = @import("../csv/ledger.zig");
 const findings_module = @import("findings.zig");
@@ -24,7 +24,7 @@ const voters = 4096;
 pub const Context = struct {
     internal: *const Ledger,
     external: *const Ledger,
-    columns: []const abi.ColumnSpec,
+    rules: []const Rule,
     findings: *const findings_module.Findings,
     seed: u64,
     control: *Control,
@@ -57,8 +57,8 @@ pub fn find(gpa: std.mem.Allocator, arena: std.mem.Allocator, context: Context) 
             },
         });
     }
-    for (context.columns, context.findings.columns, 0..) |column, tally, i| if (tally.numeric >= min_shared) if (try finder.sharedDifference(arena, i)) |shared| {
-        try hints.append(arena, .{ .code = shared.code, .rows = shared.rows, .column = column.name, .value = shared.value });
+    for (context.rules, context.findings.columns, 0..) |rule, tally, i| if (tally.numeric >= min_shared) if (try finder.sharedDifference(arena, i)) |shared| {
+        try hints.append(arena, .{ .code = shared.code, .rows = shared.rows, .column = rule.name, .value = shared.value });
     };
     return hints.items;
 }
@@ -152,7 +152,7 @@ const Finder = struct {
         return .{
             .gpa = gpa,
             .context = context,
-            .fields = .{ try gpa.alloc(record.Field, context.internal.width), try gpa.alloc(record.Field, context.external.width) },
+            .fields = .{ try gpa.alloc(record.Field, context.internal.capacity), try gpa.alloc(record.Field, context.external.capacity) },
             .scratch = .{ .init(gpa), .init(gpa) },
             .possible = .initEmpty(),
         };
@@ -185,8 +185,7 @@ const Finder = struct {
     }
 
     fn part(finder: *Finder, side: Side, offset: u64, column: u32) error{OutOfMemory}![]const u8 {
-        const field = finder.fields[@intFromEnum(side)][column];
-        return finder.ledger(side).value(.of(offset, 0), field, &finder.scratch[@intFromEnum(side)]);
+        return finder.ledger(side).value(.of(offset, 0), finder.fields[@intFromEnum(side)], column, &finder.scratch[@intFromEnum(side)]);
     }
 
     fn changedPart(finder: *Finder, side: Side, offset: u64, column: u32, change: Change) Error![]const u8 {
@@ -297,15 +296,16 @@ const Finder = struct {
 
     /// The pair's two numbers in `column`, internal first; null where the column does not differ or is not numeric.
     fn numbersOf(finder: *Finder, allocator: std.mem.Allocator, pair: findings_module.Pair, index: usize) Error!?[2]Decimal {
-        const column = finder.context.columns[index];
-        if (column.type == .text) return null;
+        const rule = &finder.context.rules[index];
+        if (rule.type == .text or rule.type == .ratio) return null;
         finder.parse(.internal, pair.internal);
         finder.parse(.external, pair.external);
-        const internal = try finder.part(.internal, pair.internal, column.internal);
-        const external = try finder.part(.external, pair.external, column.external);
-        if (compare.verdictOf(column.type, internal, external) != .differs) return null;
-        const left = try Decimal.parsePlain(allocator, internal) orelse return null;
-        const right = try Decimal.parsePlain(allocator, external) orelse return null;
+        const internal = try finder.part(.internal, pair.internal, rule.internal);
+        const external = try finder.part(.external, pair.external, rule.external);
+        const left = try rule.number(allocator, .internal, internal) orelse return null;
+        const right = try rule.number(allocator, .external, external) orelse return null;
+        const tolerance = if (rule.by) |by| rule.toleranceFor(try finder.part(.internal, pair.internal, by.column)) else rule.tolerance;
+        if (try rule.verdict(allocator, tolerance, internal, external) != .differs) return null;
         return .{ left, right };
     }
 };

@@ -2,10 +2,11 @@
 //! docs/architecture.md: equal rows first in line order, then the cheapest pairs greedily, then what is left is a
 //! duplicate. The result depends on the rows alone, never on the order in which they came.
 const std = @import("std");
-const abi = @import("../abi.zig");
 const decimal = @import("../value/decimal.zig");
 const compare = @import("compare.zig");
 const ledger_module = @import("../csv/ledger.zig");
+const Rule = @import("rule.zig").Rule;
+const Tolerance = @import("../value/tolerance.zig").Tolerance;
 const Findings = @import("findings.zig").Findings;
 const Ref = ledger_module.Ref;
 const Side = ledger_module.Side;
@@ -58,6 +59,8 @@ const Row = struct {
     values: []const []const u8,
     shown: []const []const u8,
     numbers: []const ?Decimal,
+    /// Of an internal row, in compare order.
+    tolerances: []const ?*const Tolerance,
     /// Equal for rows that are equal in every compared column.
     canonical: []const u8,
     used: bool = false,
@@ -91,25 +94,21 @@ const Group = struct {
             if (pairing.cancelled.load(.monotonic) != 0) return error.Cancelled;
             comparer.scratch.reset();
             ledger.split(ref, fields);
-            const values = try arena.alloc([]const u8, comparer.columns.len);
-            const shown = try arena.alloc([]const u8, comparer.columns.len);
-            const numbers = try arena.alloc(?Decimal, comparer.columns.len);
+            const values = try arena.alloc([]const u8, comparer.rules.len);
+            const shown = try arena.alloc([]const u8, comparer.rules.len);
+            const numbers = try arena.alloc(?Decimal, comparer.rules.len);
+            const tolerances = try arena.alloc(?*const Tolerance, comparer.rules.len);
             var canonical: std.Io.Writer.Allocating = .init(arena);
-            for (comparer.columns, values, shown, numbers) |column, *value, *text, *number| {
-                const field = fields[if (side == .internal) column.internal else column.external];
-                value.* = try arena.dupe(u8, try ledger.value(ref, field, &comparer.scratch));
-                text.* = try arena.dupe(u8, try ledger.shown(ref, field, &comparer.scratch));
-                number.* = if (column.type == .text) null else try Decimal.parsePlain(arena, value.*);
-                writeCanonical(&canonical.writer, value.*, number.*) catch return error.OutOfMemory;
+            for (comparer.rules, values, shown, numbers, tolerances) |*rule, *value, *text, *number, *tolerance| {
+                value.* = try arena.dupe(u8, try ledger.value(ref, fields, rule.place(side), &comparer.scratch));
+                text.* = try arena.dupe(u8, try ledger.shown(ref, fields[rule.place(side)], &comparer.scratch));
+                number.* = try rule.number(arena, side, value.*);
+                tolerance.* = if (rule.by) |by| rule.toleranceFor(if (side == .internal) try ledger.value(ref, fields, by.column, &comparer.scratch) else "") else rule.tolerance;
+                rule.writeCanonical(arena, &canonical.writer, side, value.*) catch return error.OutOfMemory;
             }
-            row.* = .{ .ref = ref, .values = values, .shown = shown, .numbers = numbers, .canonical = canonical.written() };
+            row.* = .{ .ref = ref, .values = values, .shown = shown, .numbers = numbers, .tolerances = tolerances, .canonical = canonical.written() };
         }
         return rows;
-    }
-
-    /// A form in which equal values, and only those, are equal to the byte; the length ends each value.
-    fn writeCanonical(writer: *std.Io.Writer, value: []const u8, number: ?Decimal) std.Io.Writer.Error!void {
-        if (number) |n| try writer.print("n{f};", .{n}) else try writer.print("t{d}:{s};", .{ value.len, value });
     }
 
     /// Step 1: rows that are equal in every compared column, in line order.
@@ -153,12 +152,12 @@ const Group = struct {
         }
         const pairs = try group.arena.alloc(Candidate, candidates);
         const sorted_pairs = try group.arena.alloc(*const Candidate, candidates);
-        var order: Order = .{ .gpa = group.arena, .columns = group.pairing.comparer.columns };
+        var order: Order = .{ .gpa = group.arena, .rules = group.pairing.comparer.rules };
         var at: usize = 0;
         for (internal) |i| for (external) |e| {
             if (at % 4096 == 0 and group.pairing.cancelled.load(.monotonic) != 0) return error.Cancelled;
-            pairs[at] = .{ .internal = i, .external = e, .differing = group.differing(i, e) };
-            pairs[at].first = if (order.columns.len == 0) .zero else try order.distance(&pairs[at], 0);
+            pairs[at] = .{ .internal = i, .external = e, .differing = try group.differing(i, e) };
+            pairs[at].first = if (order.rules.len == 0) .zero else try order.distance(&pairs[at], 0);
             sorted_pairs[at] = &pairs[at];
             at += 1;
         };
@@ -167,10 +166,10 @@ const Group = struct {
         for (sorted_pairs) |pair| if (!pair.internal.used and !pair.external.used) try group.take(pair.internal, pair.external);
     }
 
-    fn differing(group: *const Group, internal: *const Row, external: *const Row) u32 {
+    fn differing(group: *const Group, internal: *const Row, external: *const Row) Error!u32 {
         var count: u32 = 0;
-        for (group.pairing.comparer.columns, internal.values, external.values) |column, i, e|
-            count += @intFromBool(compare.verdictOf(column.type, i, e) == .differs);
+        for (group.pairing.comparer.rules, internal.values, external.values, internal.tolerances) |*rule, i, e, tolerance|
+            count += @intFromBool(try rule.verdict(group.arena, tolerance, i, e) == .differs);
         return count;
     }
 
@@ -203,14 +202,14 @@ const Candidate = struct {
 /// then the values as bytes, then the lines.
 const Order = struct {
     gpa: std.mem.Allocator,
-    columns: []const abi.ColumnSpec,
+    rules: []const Rule,
     failed: bool = false,
 
     fn before(order: *Order, a: *const Candidate, b: *const Candidate) bool {
         if (a.differing != b.differing) return a.differing < b.differing;
         const by_first = orderDistances(&a.first, &b.first);
         if (by_first != .eq) return by_first == .lt;
-        for (@min(1, order.columns.len)..order.columns.len) |column| {
+        for (@min(1, order.rules.len)..order.rules.len) |column| {
             const relation = order.differences(a, b, column) catch {
                 order.failed = true;
                 return false;
@@ -242,7 +241,10 @@ const Order = struct {
     fn distance(order: *Order, pair: *const Candidate, column: usize) error{OutOfMemory}!?Decimal {
         const internal = pair.internal;
         const external = pair.external;
-        if (compare.verdictOf(order.columns[column].type, internal.values[column], external.values[column]) != .differs) return .zero;
+        const rule = &order.rules[column];
+        const verdict = try rule.verdict(order.gpa, internal.tolerances[column], internal.values[column], external.values[column]);
+        if (verdict.isEqual()) return .zero;
+        if (rule.type == .ratio) return rule.difference(order.gpa, internal.values[column], external.values[column]);
         if (internal.numbers[column] == null or external.numbers[column] == null) return null;
         return try Decimal.difference(order.gpa, &external.numbers[column].?, &internal.numbers[column].?);
     }

@@ -62,16 +62,19 @@ pub const Planner = struct {
     chunk_bytes: u64,
     reason: []const u8 = "",
     fields: [2][]record.Field = undefined,
+    scratch: ledger_module.Scratch = undefined,
 
     pub fn plan(planner: *Planner) error{OutOfMemory}!?Plan {
         for (planner.ledgers) |ledger| {
-            if (ledger.key.len != 1 or !ledger.isVerbatim()) return planner.refuse("the key is composite, trimmed or folded: rows found by key hash");
+            if (ledger.key.len != 1 or !ledger.hasVerbatimKeys()) return planner.refuse("the key is composite, trimmed, folded or mapped: rows found by key hash");
+            if (ledger.reading.judgesRows() or ledger.origin != null) return planner.refuse("rules look at every row: rows found by key hash");
             if (ledger.mapping.files.len != 1) return planner.refuse("a ledger of several files: rows found by key hash");
             if (ledger.mapping.files[0].first >= ledger.mapping.files[0].end) return planner.refuse("a ledger without rows: rows found by key hash");
         }
-        for (&planner.fields, planner.ledgers) |*fields, ledger| fields.* = try planner.arena.alloc(record.Field, ledger.width);
-        const order = planner.sortedOrder() orelse .unsorted;
-        if (order == .unsorted and !planner.isAligned()) return planner.refuse("keys are not in order on both sides: rows found by key hash");
+        for (&planner.fields, planner.ledgers) |*fields, ledger| fields.* = try planner.arena.alloc(record.Field, ledger.capacity);
+        planner.scratch = .init(planner.arena);
+        const order = try planner.sortedOrder() orelse .unsorted;
+        if (order == .unsorted and !try planner.isAligned()) return planner.refuse("keys are not in order on both sides: rows found by key hash");
         return .{ .order = order, .segments = try planner.cut(order) };
     }
 
@@ -85,13 +88,14 @@ pub const Planner = struct {
     }
 
     /// The first usual row that starts at `at` or not far behind it; lines that are none are passed. Null if there is none.
-    fn rowFrom(planner: *Planner, side: usize, at: u64) ?Row {
+    fn rowFrom(planner: *Planner, side: usize, at: u64) error{OutOfMemory}!?Row {
         const f = planner.file(side);
         const ledger = planner.ledgers[side];
         const bytes = ledger.mapping.base;
         var start = if (at <= f.first) f.first else (std.mem.findScalarPos(u8, bytes[0..f.end], at - 1, '\n') orelse return null) + 1;
         while (start < @min(f.end, at + search_bytes)) {
-            const examined = ledger.examine(start, planner.fields[side]);
+            planner.scratch.reset();
+            const examined = try ledger.examine(start, planner.fields[side], &planner.scratch);
             const field = planner.fields[side][ledger.key[0]];
             const unusual = examined.record.blank or examined.fault != null or field.len == 0 or field.form == .escaped;
             if (!unusual) return .{
@@ -107,7 +111,7 @@ pub const Planner = struct {
     }
 
     /// The order that every looked-at row of both sides follows; null if there is none.
-    fn sortedOrder(planner: *Planner) ?Order {
+    fn sortedOrder(planner: *Planner) error{OutOfMemory}!?Order {
         var possible: std.EnumSet(Order) = .initMany(&.{ .ascending, .descending, .by_length });
         for (0..2) |side| {
             const f = planner.file(side);
@@ -116,7 +120,7 @@ pub const Planner = struct {
             for (0..probes) |probe| {
                 var at = f.first + (f.end - f.first) * probe / probes;
                 for (0..3) |_| {
-                    const row = planner.rowFrom(side, at) orelse break;
+                    const row = try planner.rowFrom(side, at) orelse break;
                     at = row.next;
                     if (row.start == previous_start or (previous != null and row.start < previous_start)) continue;
                     if (previous) |key| inline for (.{ Order.ascending, Order.descending, Order.by_length }) |order| {
@@ -131,13 +135,13 @@ pub const Planner = struct {
         return null;
     }
 
-    fn isAligned(planner: *Planner) bool {
+    fn isAligned(planner: *Planner) error{OutOfMemory}!bool {
         if (!planner.same_layout) return false;
         const f = planner.file(0);
         var found: usize = 0;
         for (0..aligned_probes) |probe| {
             const at = f.first + (f.end - f.first) * probe / aligned_probes;
-            const row = planner.rowFrom(0, at) orelse continue;
+            const row = try planner.rowFrom(0, at) orelse continue;
             found += @intFromBool(planner.findTwin(row) != null);
         }
         return found >= aligned_probes * 3 / 4;
@@ -165,8 +169,8 @@ pub const Planner = struct {
         const segment_bytes = planner.chunk_bytes * segment_chunks;
         var at = internal.first + segment_bytes;
         while (at < internal.end) : (at += segment_bytes) {
-            const row = planner.rowFrom(0, at) orelse continue;
-            const other = (if (order == .unsorted) planner.findTwin(row) else planner.lowerBound(order, row.key)) orelse continue;
+            const row = try planner.rowFrom(0, at) orelse continue;
+            const other = (if (order == .unsorted) planner.findTwin(row) else try planner.lowerBound(order, row.key)) orelse continue;
             if (row.start <= from[0] or other < from[1]) continue;
             try segments.append(planner.arena, .{ .from = from, .to = .{ row.start, other } });
             from = .{ row.start, other };
@@ -176,13 +180,13 @@ pub const Planner = struct {
     }
 
     /// The start of the first external row whose key is not before `key`, by bisection over bytes.
-    fn lowerBound(planner: *Planner, order: Order, key: []const u8) ?u64 {
+    fn lowerBound(planner: *Planner, order: Order, key: []const u8) error{OutOfMemory}!?u64 {
         const f = planner.file(1);
         var low = f.first;
         var high = f.end;
         while (low < high) {
             const middle = low + (high - low) / 2;
-            const row = planner.rowFrom(1, middle) orelse {
+            const row = try planner.rowFrom(1, middle) orelse {
                 high = middle;
                 continue;
             };
@@ -192,7 +196,7 @@ pub const Planner = struct {
             };
             if (before) low = row.next else high = middle;
         }
-        const row = planner.rowFrom(1, low) orelse return f.end;
+        const row = try planner.rowFrom(1, low) orelse return f.end;
         return row.start;
     }
 };
@@ -275,7 +279,7 @@ pub const Walker = struct {
         for (walker.readers, 0..) |*reader, side| {
             const ledger = walker.comparer.ledgerOf(@enumFromInt(side));
             const fields = if (side == 0) walker.comparer.internal_fields else walker.comparer.external_fields;
-            reader.init(walker.gpa, ledger, fields, segment.from[side], segment.to[side]);
+            reader.init(walker.gpa, ledger, fields, &walker.comparer.scratch, segment.from[side], segment.to[side]);
         }
         defer for (walker.readers) |*reader| reader.deinit();
         walker.runs.clearRetainingCapacity();
@@ -351,7 +355,7 @@ pub const Walker = struct {
     /// The key of the internal row at `at`, where a segment starts.
     fn firstKey(walker: *Walker, at: u64) Error![]const u8 {
         const ledger = walker.comparer.internal;
-        const row = ledger.examine(at, walker.comparer.internal_fields);
+        const row = try ledger.examine(at, walker.comparer.internal_fields, &walker.comparer.scratch);
         if (row.record.blank or row.fault != null) return error.Unfit;
         const field = walker.comparer.internal_fields[ledger.key[0]];
         if (field.form == .escaped or field.len == 0) return error.Unfit;

@@ -169,6 +169,12 @@ fn isDigit(byte: u8) bool {
     return byte -% '0' <= 9;
 }
 
+/// Whether two short plain decimals are equal; null if they have to be read with care.
+pub fn equalShort(a: []const u8, b: []const u8) ?bool {
+    if (!isPlain(a) or !isPlain(b)) return null;
+    return equalPlain(a, b);
+}
+
 /// A finite decimal number of any size. Values of more than four limbs own memory: give `deinit` the allocator that
 /// made them. Methods that return a Decimal allocate only for such values and fail with OutOfMemory alone.
 pub const Decimal = struct {
@@ -179,6 +185,7 @@ pub const Decimal = struct {
     /// Least significant limb first; `len` says which one holds. Limbs at both ends may be zero.
     storage: union { short: [inline_limbs]u64, long: [*]u64 },
 
+    pub const one: Decimal = .{ .negative = false, .low = 0, .len = 1, .storage = .{ .short = @splat(1) } };
     pub const zero: Decimal = .{ .negative = false, .low = 0, .len = 0, .storage = .{ .short = undefined } };
 
     /// The value of a plain decimal, null for any other text.
@@ -198,6 +205,13 @@ pub const Decimal = struct {
             return .{ .negative = negative, .low = -1, .len = 2, .storage = .{ .short = limbs } };
         }
         return fromManyDigits(allocator, negative, text, exponent + countDigits(text[0..point]) - 1);
+    }
+
+    /// `number` times 10^-`places`.
+    pub fn fromScaled(allocator: Allocator, number: i128, places: u8) Allocator.Error!Decimal {
+        var buffer: [40]u8 = undefined;
+        const digits = std.fmt.bufPrint(&buffer, "{d}", .{@abs(number)}) catch unreachable; // u128 has at most 39 digits
+        return fromDigits(allocator, number < 0, digits, digits.len, -@as(i64, places));
     }
 
     /// At most one limb full of digits, and how many there are.

@@ -36,6 +36,22 @@ pub const NumberFormat = struct {
     /// `accounting` adds `(5)` and `5-` to the leading sign.
     pub const Negative = enum { plain, accounting };
 
+    pub fn isDefault(format: *const NumberFormat) bool {
+        return format.decimal == '.' and format.thousands == null and format.negative == .plain and format.currency.len == 0;
+    }
+
+    pub fn eql(a: *const NumberFormat, b: *const NumberFormat) bool {
+        if (a.decimal != b.decimal or a.thousands != b.thousands or a.negative != b.negative or a.currency.len != b.currency.len) return false;
+        for (a.currency, b.currency) |left, right| if (!std.mem.eql(u8, left, right)) return false;
+        return true;
+    }
+
+    /// Whether the text is surely a number in the default format; false means look closer. Reads up to 64 bytes behind it.
+    pub fn isUsual(text: []const u8) bool {
+        const format: NumberFormat = .{};
+        return format.scan(text) != null;
+    }
+
     /// The value of a field, owned by the caller; null if it is no number in this format.
     pub fn parse(format: *const NumberFormat, allocator: Allocator, text: []const u8) Allocator.Error!?Decimal {
         const number = format.scan(text) orelse return null;

@@ -9,6 +9,9 @@ const NumberFormat = @import("number_format.zig").NumberFormat;
 pub const Tolerance = struct {
     /// The bound itself, or the share of the larger magnitude (5 bps is 0.0005).
     amount: Decimal,
+    /// The amount as it was declared.
+    declared: Decimal,
+    unit: Unit,
     relative: bool,
     /// With a rate: the lesser of the two bounds counts.
     cap: ?Decimal = null,
@@ -35,9 +38,12 @@ pub const Tolerance = struct {
         if (unit == .absolute and cap != null) return error.InvalidTolerance;
         var tolerance: Tolerance = .{
             .amount = try parseBound(allocator, amount, unit.exponent()),
+            .declared = .zero,
+            .unit = unit,
             .relative = unit != .absolute,
         };
         errdefer tolerance.deinit(allocator);
+        tolerance.declared = try parseBound(allocator, amount, 0);
         if (cap) |text| tolerance.cap = try parseBound(allocator, text, 0);
         return tolerance;
     }
@@ -52,6 +58,7 @@ pub const Tolerance = struct {
 
     pub fn deinit(tolerance: *Tolerance, allocator: Allocator) void {
         tolerance.amount.deinit(allocator);
+        tolerance.declared.deinit(allocator);
         if (tolerance.cap) |*cap| cap.deinit(allocator);
         tolerance.* = undefined;
     }
