@@ -44,6 +44,10 @@ pub const FixChecks = enum { fail, warn };
 pub const FixMultileg = enum { legs, summary, all };
 pub const Order = enum { same, shuffled, disjoint };
 pub const Ids = enum { sequential, uuid };
+pub const GenerateFormat = enum { csv, fix };
+/// What `BenchSpec` measures. The first five are parts of the engine on a CSV ledger; `fix_parse` and the two behind it go
+/// over messages of one length, `fix_log` over a whole log.
+pub const BenchPart = enum { scan, hash, table, decimal, split, fix_parse, fix_parse_unchecked, fix_fields, fix_log };
 pub const Outcome = enum { done, failed, cancelled };
 pub const BreakType = enum {
     mismatch,
@@ -208,7 +212,8 @@ pub const SampleSpec = struct {
     records: u32 = 2,
 };
 
-/// The files of a generated pair. `quoted_percent` of the rows are written with every field quoted.
+/// The files of a generated pair. `quoted_percent` of the rows are written with every field quoted. With `format` fix the
+/// external file is a FIX log. `extra_columns` of ten bytes stand behind the others (benchmarks of wide ledgers only).
 pub const GenerateSpec = struct {
     internal_fd: i32,
     external_fd: i32,
@@ -217,6 +222,8 @@ pub const GenerateSpec = struct {
     seed: u64,
     order: Order = .same,
     ids: Ids = .sequential,
+    format: GenerateFormat = .csv,
+    extra_columns: u32 = 0,
     header: bool = true,
     breaks: u64 = 0,
     missing: u64 = 0,
@@ -264,6 +271,17 @@ pub const FixColumnSpec = struct {
     role: []const u8 = "",
 };
 
+/// One part of the engine, timed inside the engine: `rounds` times over the same input after one round that is not
+/// counted. For messages, `message_bytes` is the length of each.
+pub const BenchSpec = struct {
+    part: BenchPart,
+    file: FileSpec,
+    message_bytes: u32 = 0,
+    rounds: u32 = 1,
+    threads: u32 = 1,
+    pin: bool = false,
+};
+
 /// What a job is. Exactly one member is set.
 pub const JobSpec = union(enum) {
     run: RunSpec,
@@ -271,6 +289,7 @@ pub const JobSpec = union(enum) {
     generate: GenerateSpec,
     fold: FoldSpec,
     fix: FixSpec,
+    bench: BenchSpec,
 };
 
 /// One thing that is wrong with the input. `line` 0 means the whole file, `column` 0 the whole line.
@@ -442,6 +461,18 @@ pub const FixResult = struct {
     bytes: u64 = 0,
 };
 
+/// Each sample is the time of `group` items (rows, messages), one or more samples a round. `digest` says what was read, so
+/// that programs can be compared; `allocations` were made in all timed rounds together.
+pub const BenchResult = struct {
+    outcome: Outcome,
+    errors: []const ErrorItem = &.{},
+    group: u64 = 0,
+    samples_ns: []const u64 = &.{},
+    digest: []const u8 = "",
+    allocations: u64 = 0,
+    level: CpuLevel = .v2,
+};
+
 /// Everything that is generated, in the order it is written.
 pub const records = .{ .Progress = Progress };
 pub const number_enums = .{ .Status = Status, .Phase = Phase, .CpuLevel = CpuLevel };
@@ -457,6 +488,8 @@ pub const text_enums = .{
     .FixMultileg = FixMultileg,
     .Order = Order,
     .Ids = Ids,
+    .GenerateFormat = GenerateFormat,
+    .BenchPart = BenchPart,
     .Outcome = Outcome,
     .BreakType = BreakType,
     .CpuLevelName = CpuLevel,
@@ -487,6 +520,7 @@ pub const documents = .{
     .RunSpec = RunSpec,
     .SampleSpec = SampleSpec,
     .GenerateSpec = GenerateSpec,
+    .BenchSpec = BenchSpec,
     .JobSpec = JobSpec,
     .ErrorItem = ErrorItem,
     .SideCounts = SideCounts,
@@ -505,4 +539,5 @@ pub const documents = .{
     .SampleCandidate = SampleCandidate,
     .SampleResult = SampleResult,
     .GenerateResult = GenerateResult,
+    .BenchResult = BenchResult,
 };

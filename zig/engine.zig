@@ -5,6 +5,7 @@ const abi = @import("abi.zig");
 const job = @import("job.zig");
 const sample = @import("csv/sample.zig");
 const generate = @import("generate.zig");
+const bench = @import("bench.zig");
 const Control = @import("control.zig").Control;
 
 pub const std_options = @import("panic.zig").std_options;
@@ -33,6 +34,7 @@ fn finish(arena: std.mem.Allocator, control: *Control) error{ OutOfMemory, Write
         .generate => |s| try publish(control, generate.run(gpa, arena, s, control) catch |problem| try failed(abi.GenerateResult, arena, problem)),
         .fold => try publish(control, try failed(abi.FoldResult, arena, error.NotBuiltYet)),
         .fix => try publish(control, try failed(abi.FixResult, arena, error.NotBuiltYet)),
+        .bench => |s| try publish(control, bench.run(gpa, arena, s, control) catch |problem| try failed(abi.BenchResult, arena, problem)),
     }
 }
 
@@ -52,6 +54,7 @@ fn isValid(spec: abi.JobSpec) bool {
         .generate => |s| return s.threads != 0 and s.rows < 1 << 40,
         .fold => |s| return s.threads != 0 and s.by.len != 0 and validFiles(s.ledger.files),
         .fix => |s| return s.threads != 0 and validFiles(s.files),
+        .bench => |s| return s.threads != 0 and s.rounds != 0 and validFiles(&.{s.file}),
     }
 }
 

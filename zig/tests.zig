@@ -15,6 +15,7 @@ test {
     _ = @import("match/hints.zig");
     _ = @import("match/side_by_side.zig");
     _ = @import("breaks/sort.zig");
+    _ = @import("fix/message_writer.zig");
     _ = @import("generate.zig");
     _ = @import("value/decimal.zig");
     _ = @import("value/number_format.zig");
