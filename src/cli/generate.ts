@@ -24,7 +24,7 @@ export async function execute({ operands, values }: Invocation): Promise<number>
   const create = async (name: string) => files.use(await OutputFile.create(join(folder, name), values.mode));
   const [internal, external, truth] = [
     await create("internal.csv"),
-    await create("external.csv"),
+    await create(values.generateFormat === "fix" ? "external.fix.log" : "external.csv"),
     await create("truth.jsonl"),
   ];
   const spec = {
@@ -35,6 +35,7 @@ export async function execute({ operands, values }: Invocation): Promise<number>
     seed: values.seed,
     order: values.order,
     ids: values.ids,
+    format: values.generateFormat,
     header: values.noHeader !== true,
     breaks: values.breakCount,
     missing: values.missing,

@@ -1,7 +1,7 @@
 // Every option, defined once: the parser (arguments.ts), help (help.ts) and the table in the docs (scripts/docs.ts)
 // read this list, and the commands get their typed values from it.
 import type { Encoding } from "../ledger/ledger";
-import type { Ids, OnBadRow, Order, Plan } from "../generated/abi";
+import type { GenerateFormat, Ids, OnBadRow, Order, Plan } from "../generated/abi";
 import * as kind from "./value-kinds";
 
 export type CommandName = "run" | "inspect" | "explain" | "generate" | "bench";
@@ -58,7 +58,7 @@ export const options = {
     name: "format",
     value: "F",
     sides: true,
-    commands: [...ledgers, "generate"],
+    commands: ledgers,
     help: "auto or csv",
     default: "auto",
     parse: kind.choice(["auto", "csv"]),
@@ -229,6 +229,14 @@ export const options = {
     help: "sequential or uuid trade ids",
     default: "sequential",
     parse: kind.choice<Ids>(["sequential", "uuid"]),
+  },
+  generateFormat: {
+    name: "format",
+    value: "F",
+    commands: ["generate"],
+    help: "csv, or fix: the external ledger as a log of ExecutionReports",
+    default: "csv",
+    parse: kind.choice<GenerateFormat>(["csv", "fix"]),
   },
   breakCount: {
     name: "breaks",

@@ -1,5 +1,7 @@
 // The engine as the rest of the program sees it: jobs, transcoding, files in memory. Loaded when a command needs it.
 import type {
+  BenchResult,
+  BenchSpec,
   GenerateResult,
   GenerateSpec,
   JobSpec,
@@ -35,6 +37,7 @@ export class Engine {
   run(spec: { run: RunSpec }, options?: JobOptions): Promise<RunResult>;
   run(spec: { sample: SampleSpec }, options?: JobOptions): Promise<SampleResult>;
   run(spec: { generate: GenerateSpec }, options?: JobOptions): Promise<GenerateResult>;
+  run(spec: { bench: BenchSpec }, options?: JobOptions): Promise<BenchResult>;
   run(spec: JobSpec, options: JobOptions = {}): Promise<unknown> {
     return runJob(this.#library, spec, options);
   }

@@ -1,6 +1,6 @@
 // Written by `zig build abi` from zig/abi.zig. Do not edit.
 
-export const fingerprint = 2025187154;
+export const fingerprint = 938539342;
 
 /** Byte offsets of the `Progress` record. */
 export const Progress = { size: 40, done_units: 0, total_units: 8, rows: 16, breaks: 24, phase: 32, reserved: 36 } as const;
@@ -32,6 +32,10 @@ export type FixMultileg = "legs" | "summary" | "all";
 export type Order = "same" | "shuffled" | "disjoint";
 
 export type Ids = "sequential" | "uuid";
+
+export type GenerateFormat = "csv" | "fix";
+
+export type BenchPart = "scan" | "hash" | "table" | "decimal" | "split" | "fix_parse" | "fix_parse_unchecked" | "fix_fields" | "fix_log";
 
 export type Outcome = "done" | "failed" | "cancelled";
 
@@ -231,6 +235,8 @@ export interface GenerateSpec {
   seed: number;
   order?: Order;
   ids?: Ids;
+  format?: GenerateFormat;
+  extra_columns?: number;
   header?: boolean;
   breaks?: number;
   missing?: number;
@@ -240,12 +246,22 @@ export interface GenerateSpec {
   threads?: number;
 }
 
+export interface BenchSpec {
+  part: BenchPart;
+  file: FileSpec;
+  message_bytes?: number;
+  rounds?: number;
+  threads?: number;
+  pin?: boolean;
+}
+
 export type JobSpec =
   | { run: RunSpec }
   | { sample: SampleSpec }
   | { generate: GenerateSpec }
   | { fold: FoldSpec }
-  | { fix: FixSpec };
+  | { fix: FixSpec }
+  | { bench: BenchSpec };
 
 export interface ErrorItem {
   code: string;
@@ -412,5 +428,15 @@ export interface GenerateResult {
   breaks: number;
   benign: number;
   bytes: number;
+}
+
+export interface BenchResult {
+  outcome: Outcome;
+  errors: ErrorItem[];
+  group: number;
+  samples_ns: number[];
+  digest: string;
+  allocations: number;
+  level: CpuLevelName;
 }
 
