@@ -17,15 +17,43 @@ export interface PeersDocument {
   reps: number;
   scenarios: {
     scenario: string;
-    counts: Counts;
+    about: string;
+    rows: number;
+    counts: Counts | null;
     programs: Record<string, Timing & { timed: string; peakRssBytes: number }>;
     ratios: (Ratio & { of: string; to: string })[];
   }[];
 }
 
+/** What `bun bench/scaling.ts --json` prints. */
+export interface ScalingDocument {
+  machine: Machine;
+  threads: number;
+  reps: number;
+  plan: string;
+  sizes: {
+    rows: number;
+    nsPerRow: number;
+    bestNsPerRow: number;
+    worstNsPerRow: number;
+    phasesNsPerRow: Record<string, number>;
+  }[];
+  /** The dearest row over the cheapest. */
+  spread: number;
+}
+
+/** What `bun bench/run.ts --json` prints: the median cost of a row, by part of the engine and CPU level. */
+export interface PartsDocument {
+  machine: Machine;
+  rows: number;
+  parts: { name: string; nsPerRow: Record<string, number> }[];
+}
+
 export interface Documents {
   harness: BenchDocument;
   peers: PeersDocument;
+  scaling: ScalingDocument;
+  parts: PartsDocument;
 }
 
 export type Kind = keyof Documents;

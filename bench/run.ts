@@ -1,16 +1,20 @@
-// `bun run bench`: what each part of the engine costs, in nanoseconds a row on one thread, at every CPU level of this
-// machine. Each part is a job that does little else. ROWS=n changes the size (it should fit no cache). For whole
+// `bun run bench [--json] [--no-build]`: what each part of the engine costs, in nanoseconds a row on one thread, at every CPU
+// level of this machine: scan, hash, table, decimal and split alone, timed inside the engine (zig/bench.zig), then jobs that
+// do little else than one thing, timed by mitata. ROWS=n changes the size (it should fit no cache). For whole
 // reconciliations there is `recon bench`.
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { measure } from "mitata";
+import type { PartsDocument } from "./results";
 import { build } from "../scripts/build";
 import { root } from "../scripts/processes";
+import { describeMachine } from "../src/bench/machine";
 import { makePair, openGenerated, type PairName } from "../src/bench/pairs";
+import { median } from "../src/bench/statistics";
 import { Engine } from "../src/engine/engine";
 import { memoryBudget } from "../src/engine/machine";
 import { problem, ReconError } from "../src/errors";
-import type { RunSpec } from "../src/generated/abi";
+import type { BenchPart, RunSpec } from "../src/generated/abi";
 import type { OpenedPair } from "../src/ledger/ledger";
 
 const ledgerRows = Number(process.env.ROWS ?? 500_000);
@@ -44,18 +48,32 @@ const parts: Part[] = [
   { name: "hash table, all columns", pair: "shuffled", sides: 2, spec: allColumns },
 ];
 
+/** Parts of the engine that can be timed alone. */
+const kernels = ["scan", "hash", "table", "decimal", "split"] as const satisfies BenchPart[];
+const kernel_rounds = 11;
+
 if (process.argv.includes("--parts")) {
-  console.log(JSON.stringify(await measureParts()));
+  const engine = Engine.load();
+  console.log(JSON.stringify({ ...(await measureKernels(engine)), ...(await measureParts(engine)) }));
 } else {
-  await build();
+  if (!process.argv.includes("--no-build")) await build();
   mkdirSync(folder, { recursive: true });
-  const byLevel = new Map(["v2", "v3", "v4", "arm64"].flatMap((level) => atLevel(level)));
+  report(new Map(["v2", "v3", "v4", "arm64"].flatMap((level) => atLevel(level))));
+}
+
+function report(byLevel: Map<string, Record<string, number>>): void {
+  const names = [...kernels, ...parts.map(({ name }) => name)];
+  const measured = names.map((name) => ({
+    name,
+    nsPerRow: Object.fromEntries([...byLevel].map(([level, ns]) => [level, ns[name]!])),
+  }));
+  if (process.argv.includes("--json")) {
+    const document: PartsDocument = { machine: describeMachine(), rows: ledgerRows, parts: measured };
+    console.log(JSON.stringify(document, null, 2));
+    return;
+  }
   console.log(`\n${ledgerRows} rows a side, one thread, median ns a row`);
-  console.table(
-    Object.fromEntries(
-      parts.map(({ name }) => [name, Object.fromEntries([...byLevel].map(([level, ns]) => [level, ns[name]]))]),
-    ),
-  );
+  console.table(Object.fromEntries(measured.map(({ name, nsPerRow }) => [name, nsPerRow])));
 }
 
 /** The level is chosen once in a process, so each has its own. Empty where this machine does not have it. */
@@ -67,8 +85,19 @@ function atLevel(level: string): [string, Record<string, number>][] {
   throw new Error(stderr.toString());
 }
 
-async function measureParts(): Promise<Record<string, number>> {
-  const engine = Engine.load();
+async function measureKernels(engine: Engine): Promise<Record<string, number>> {
+  using opened = await openGenerated(engine, await makePair(engine, folder, "nominal", ledgerRows, 1));
+  const [file] = opened.internal.spec.files;
+  const nanoseconds: Record<string, number> = {};
+  for (const part of kernels) {
+    const result = await engine.run({ bench: { part, file: file!, rounds: kernel_rounds, pin: true } });
+    if (result.outcome !== "done") throw new ReconError(result.errors);
+    nanoseconds[part] = Math.round((median(result.samples_ns) / result.group) * 10) / 10;
+  }
+  return nanoseconds;
+}
+
+async function measureParts(engine: Engine): Promise<Record<string, number>> {
   const nanoseconds: Record<string, number> = {};
   for (const { name, pair, sides, spec } of parts) {
     using opened = await openGenerated(engine, await makePair(engine, folder, pair, ledgerRows, 1));

@@ -4,40 +4,26 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
+import { peers, recon, type Job, type PeerName, type Program } from "./programs";
+import { scenarios, type Scenario, type ScenarioName } from "./scenarios";
 import { build } from "../../scripts/build";
 import { root, run } from "../../scripts/processes";
 import type { Counts } from "../../src/bench/baseline";
 import { describeMachine, machineText } from "../../src/bench/machine";
-import { makePair, pairs, type Pair, type PairName } from "../../src/bench/pairs";
+import { columnsOf, makePair, type Pair, type PairName } from "../../src/bench/pairs";
 import { ratio, timing, type Ratio, type Timing } from "../../src/bench/statistics";
 import { count } from "../../src/cli/value-kinds";
 import { Engine } from "../../src/engine/engine";
 import { usableCores } from "../../src/engine/machine";
 
-// Decimals that are equal and written differently are mismatches for a comparison of texts.
-const { benign: _, ...comparable } = pairs;
-
-const usage = `bun bench/peers/run.ts [SCENARIO…] [--peers duckdb,polars,comm] [--rows N] [--reps N] [--threads N] [--json]
+const usage = `bun bench/peers/run.ts [SCENARIO…] [--peers duckdb,polars] [--rows N] [--reps N] [--threads N] [--json]
     [--recon FILE]           measure this executable; without it ./recon is built first
-    [--recon-options=TEXT]   more options for recon, such as --recon-options="--memory 256MiB"
-scenarios: ${Object.keys(comparable).join(", ")} (default: shuffled)
+    [--recon-options=TEXT]   more options for recon, such as --recon-options="--plan hash"
+scenarios (all by default):
+${Object.entries(scenarios)
+  .map(([name, { about }]) => `    ${name.padEnd(16)} ${about}`)
+  .join("\n")}
 `;
-
-/** What one run of a program says. A program that does not time itself is timed from start to end. */
-interface Answer {
-  elapsed_ms?: number;
-  counts: Counts;
-}
-
-interface Program {
-  /** What is timed. */
-  timed: string;
-  /** Where it can take part; everywhere without this. */
-  scenarios?: readonly PairName[];
-  command(pair: Pair): string[];
-  environment?: Record<string, string>;
-  read(output: string): Answer;
-}
 
 interface Measured extends Timing {
   peakRssBytes: number;
@@ -47,31 +33,8 @@ const { values, positionals } = parse();
 const rows = number("rows", values.rows, 1);
 const reps = number("reps", values.reps, 1);
 const threads = values.threads === undefined ? usableCores() : number("threads", values.threads, 1);
-const scenarios = (positionals.length > 0 ? positionals : ["shuffled"]).map(named(comparable, "scenario"));
-
-const self = (script: string) => [process.execPath, join(import.meta.dir, script)];
-const peers = {
-  duckdb: {
-    timed: "the query alone, without start-up",
-    command: ({ internal, external }) => [...self("duckdb.mjs"), internal, external, String(threads)],
-    read: JSON.parse,
-  },
-  polars: {
-    timed: "the query alone, without start-up",
-    command: ({ internal, external }) => [...self("polars.mjs"), internal, external],
-    environment: { POLARS_MAX_THREADS: String(threads) },
-    read: JSON.parse,
-  },
-  comm: {
-    timed: "the whole process, one thread",
-    // Only files in the same order of their bytes can be compared line by line.
-    scenarios: ["nominal"],
-    command: ({ internal, external }) => ["comm", "-3", "--nocheck-order", internal, external],
-    environment: { LC_ALL: "C" },
-    read: (output) => ({ counts: countLines(output) }),
-  },
-} satisfies Record<string, Program>;
-const chosen = values.peers.split(",").map(named(peers, "peer"));
+const names = positionals.map(named(scenarios, "scenario"));
+const everywhere = values.peers.split(",").map(named(peers, "peer"));
 
 const executable = values.recon ?? join(root, "recon");
 if (values.recon === undefined) await build();
@@ -82,71 +45,89 @@ if (!existsSync(join(import.meta.dir, "node_modules"))) {
 const machine = describeMachine();
 const results: object[] = [];
 if (!values.json) console.log(`${machineText(machine)}\n${rows} rows a side, ${threads} threads, ${reps} runs each\n`);
-for (const scenario of scenarios) {
-  const pair = await makePair(Engine.load(), join(root, "data/bench"), scenario, rows, threads);
-  results.push(measureScenario(scenario, pair));
+for (const name of names.length > 0 ? names : (Object.keys(scenarios) as ScenarioName[])) {
+  const scenario: Scenario = scenarios[name];
+  results.push(await measureScenario(name, scenario, await jobOf(scenario)));
 }
 if (values.json) console.log(JSON.stringify({ machine, rows, threads, reps, scenarios: results }, null, 2));
 
+async function jobOf({ pair: name, rows: own, compared, options = [], writesBreaks, prepare }: Scenario): Promise<Job> {
+  const pair = await made(name, own);
+  const columns = columnsOf(name);
+  const more = values["recon-options"].split(" ").filter((word) => word !== "");
+  return {
+    pair: (await prepare?.(pair)) ?? pair,
+    columns,
+    compared: compared ?? columns.slice(1),
+    threads,
+    options: [...options, ...more],
+    writesBreaks: writesBreaks ?? false,
+  };
+}
+
+function made(name: PairName, own = rows): Promise<Pair> {
+  return makePair(Engine.load(), join(root, "data/bench"), name, own, threads);
+}
+
 /** Runs recon and the peers in turn, so that whatever slows the machine down slows them all. */
-function measureScenario(scenario: PairName, pair: Pair): object {
-  const programs = new Map<string, Program>([["recon", recon(scenario)]]);
-  for (const name of chosen) {
-    const peer: Program = peers[name];
-    if (peer.scenarios?.includes(scenario) ?? true) programs.set(name, peer);
-  }
-  const samples = new Map([...programs.keys()].map((name) => [name, { elapsed_ms: [] as number[], peak: 0 }]));
-  let expected: Counts | undefined;
+async function measureScenario(name: string, scenario: Scenario, job: Job): Promise<object> {
+  const programs = await programsOf(scenario);
+  const samples = new Map([...programs.keys()].map((program) => [program, { elapsed_ms: [] as number[], peak: 0 }]));
+  let expected: Counts | null = null;
   // The first round is the warm-up.
   for (let i = 0; i <= reps; i++) {
-    for (const [name, program] of programs) {
-      const { elapsed_ms, peakRssBytes, counts } = once(program, pair);
+    for (const [title, program] of programs) {
+      const { elapsed_ms, peakRssBytes, counts } = once(program, job);
       expected ??= counts;
-      if (!Bun.deepEquals(counts, expected)) {
-        fail(`${scenario}: ${name} finds ${JSON.stringify(counts)}, recon ${JSON.stringify(expected)}`);
+      if (counts !== null && !Bun.deepEquals(counts, expected)) {
+        fail(`${name}: ${title} finds ${JSON.stringify(counts)}, recon ${JSON.stringify(expected)}`);
       }
       if (i === 0) continue;
-      const sample = samples.get(name)!;
+      const sample = samples.get(title)!;
       sample.elapsed_ms.push(elapsed_ms);
       sample.peak = Math.max(sample.peak, peakRssBytes);
     }
   }
   const measured = new Map<string, Measured>();
-  for (const [name, { elapsed_ms, peak }] of samples) {
-    measured.set(name, { ...timing(elapsed_ms), peakRssBytes: peak });
+  for (const [title, { elapsed_ms, peak }] of samples) {
+    measured.set(title, { ...timing(elapsed_ms), peakRssBytes: peak });
   }
-  const ratios = chosen
-    .filter((name) => measured.has(name))
-    .map((name) => ({ of: name, to: "recon", ...ratio(measured.get(name)!, measured.get("recon")!) }));
-  if (!values.json) show(scenario, expected, programs, measured, ratios);
+  const ratios = [...measured.keys()]
+    .filter((title) => title !== "recon")
+    .map((title) => (title === onPair(scenario.against) ? ["recon", title] : [title, "recon"]) as [string, string])
+    .map(([of, to]) => ({ of, to, ...ratio(measured.get(of)!, measured.get(to)!) }));
+  if (!values.json) show(name, scenario, expected, programs, measured, ratios);
   const timed = Object.fromEntries(
-    [...measured].map(([name, m]) => [name, { timed: programs.get(name)!.timed, ...m }]),
+    [...measured].map(([title, m]) => [title, { timed: programs.get(title)!.timed, ...m }]),
   );
-  return { scenario, counts: expected, programs: timed, ratios };
+  const { about, rows: own = rows } = scenario;
+  return { scenario: name, about, rows: own, counts: expected, programs: timed, ratios };
 }
 
-function recon(scenario: PairName): Program {
-  return {
-    timed: "the whole process, start-up included",
-    command: ({ folder, internal, external }) => [
-      executable,
-      ...[internal, external, "--key", "trade_id", "--json", "--threads", String(threads)],
-      ...values["recon-options"].split(" ").filter((word) => word !== ""),
-      // Where every row is a break, writing them is part of the job.
-      ...(scenario === "disjoint" ? ["--breaks", join(folder, "breaks.csv")] : []),
-    ],
-    read: (output) => {
-      const { mismatch, missing_external, missing_internal } = JSON.parse(output).breaks;
-      return { counts: { mismatch, missing_external, missing_internal } };
-    },
-  };
+/** recon first: the others are held to what it finds. */
+async function programsOf({ peers: own = [], levels, against }: Scenario): Promise<Map<string, Program>> {
+  const others: readonly PeerName[] = levels ? [] : [...everywhere, ...own];
+  const programs = new Map<string, Program>([["recon", recon(executable)]]);
+  if (against) programs.set(onPair(against), on(await made(against), recon(executable)));
+  for (const level of levels ?? []) programs.set(`recon ${level}`, recon(executable, level));
+  for (const name of others) programs.set(name, peers[name]);
+  return programs;
 }
 
-function once(program: Program, pair: Pair): { elapsed_ms: number; peakRssBytes: number; counts: Counts } {
-  const command = program.command(pair);
+function onPair(name: PairName | undefined): string {
+  return `recon on ${name}`;
+}
+
+/** The program on a pair of its own, whatever the scenario's is. */
+function on(pair: Pair, program: Program): Program {
+  return { ...program, command: (job) => program.command({ ...job, pair }) };
+}
+
+function once(program: Program, job: Job): { elapsed_ms: number; peakRssBytes: number; counts: Counts | null } {
+  const command = program.command(job);
   const started_ms = performance.now();
   const { exitCode, stdout, stderr, resourceUsage } = Bun.spawnSync(command, {
-    env: { ...process.env, ...program.environment },
+    env: { ...process.env, ...program.environment?.(job) },
     stderr: "pipe",
   });
   const whole_ms = performance.now() - started_ms;
@@ -155,37 +136,23 @@ function once(program: Program, pair: Pair): { elapsed_ms: number; peakRssBytes:
   return { elapsed_ms, peakRssBytes: resourceUsage.maxRSS, counts };
 }
 
-/** Lines of `comm -3`: those of the external file are indented. A key on both sides is a mismatch. */
-function countLines(output: string): Counts {
-  const keys = { internal: new Set<string>(), external: new Set<string>() };
-  for (const line of output.split("\n").filter((text) => text !== "")) {
-    const side = line.startsWith("\t") ? keys.external : keys.internal;
-    side.add(line.trimStart().split(",")[0]!);
-  }
-  const mismatch = keys.internal.intersection(keys.external).size;
-  return {
-    mismatch,
-    missing_external: keys.internal.size - mismatch,
-    missing_internal: keys.external.size - mismatch,
-  };
-}
-
 function show(
-  scenario: PairName,
-  counts: Counts | undefined,
+  name: string,
+  { about }: Scenario,
+  counts: Counts | null,
   programs: Map<string, Program>,
   measured: Map<string, Measured>,
-  ratios: (Ratio & { of: string })[],
+  ratios: (Ratio & { of: string; to: string })[],
 ): void {
-  console.log(`${scenario}: ${JSON.stringify(counts)}`);
-  const ms = (value: number) => `${value.toFixed(0)} ms`.padStart(10);
-  for (const [name, { median_ms, best_ms, worst_ms, peakRssBytes }] of measured) {
+  console.log(`${name}: ${about}\n  ${JSON.stringify(counts)}`);
+  const ms = (value: number) => `${value.toFixed(value < 100 ? 1 : 0)} ms`.padStart(10);
+  for (const [title, { median_ms, best_ms, worst_ms, peakRssBytes }] of measured) {
     const memory = `${(peakRssBytes / 1e6).toFixed(0)} MB`.padStart(9);
     const times = `median${ms(median_ms)}  best${ms(best_ms)}  worst${ms(worst_ms)}`;
-    console.log(`  ${name.padEnd(8)} ${times}  peak RSS${memory}  (${programs.get(name)!.timed})`);
+    console.log(`  ${title.padEnd(14)} ${times}  peak RSS${memory}  (${programs.get(title)!.timed})`);
   }
-  for (const { of, median, low, high } of ratios) {
-    console.log(`  ${of} takes ${median.toFixed(2)} times as long as recon (${low.toFixed(2)} to ${high.toFixed(2)})`);
+  for (const { of, to, median, low, high } of ratios) {
+    console.log(`  ${of} takes ${median.toFixed(2)} times as long as ${to} (${low.toFixed(2)} to ${high.toFixed(2)})`);
   }
   console.log("  peak RSS of recon includes the mapped ledgers\n");
 }

@@ -26,12 +26,46 @@ export const pairs = {
     missing: perMille(rows),
   }),
   disjoint: (rows: number): Choices => ({ rows, seed, order: "disjoint" }),
+  /** Every price is spelled differently on the two sides, but for the rows that are breaks. */
+  respelled: (rows: number): Choices => ({
+    rows,
+    seed,
+    order: "shuffled",
+    breaks: perMille(rows),
+    missing: perMille(rows),
+    benign: rows - 2 * perMille(rows),
+  }),
+  /** 30 columns in about 300 bytes. */
+  wide: (rows: number): Choices => ({
+    rows,
+    seed,
+    order: "shuffled",
+    breaks: perMille(rows),
+    missing: perMille(rows),
+    extra_columns: 23,
+  }),
   quoted: (rows: number): Choices => ({ rows, seed, order: "same", breaks: Math.min(5, rows), quoted_percent: 100 }),
   /** Every row is written differently and equal. */
   benign: (rows: number): Choices => ({ rows, seed, order: "same", benign: rows }),
+  /** The external side is a FIX log. */
+  fix: (rows: number): Choices => ({
+    rows,
+    seed,
+    order: "shuffled",
+    format: "fix",
+    breaks: perMille(rows),
+    missing: perMille(rows),
+  }),
 } as const;
 
 export type PairName = keyof typeof pairs;
+
+/** The columns of a pair of CSV files, the key first. */
+export function columnsOf(name: PairName): string[] {
+  const { extra_columns = 0 } = pairs[name](1);
+  return [...named, ...Array.from({ length: extra_columns }, (_, i) => `extra${i + 1}`)];
+}
+const named = ["trade_id", "symbol", "side", "quantity", "price", "currency", "trade_date"] as const;
 
 export interface Pair {
   folder: string;
@@ -49,8 +83,9 @@ export async function makePair(
   signal?: AbortSignal,
 ): Promise<Pair> {
   const folder = join(base, `${name}-${rows}`);
-  const pair = { folder, internal: join(folder, "internal.csv"), external: join(folder, "external.csv") };
   const choices = pairs[name](rows);
+  const external = choices.format === "fix" ? "external.fix.log" : "external.csv";
+  const pair = { folder, internal: join(folder, "internal.csv"), external: join(folder, external) };
   const made = JSON.stringify(choices);
   const recordPath = join(folder, "choices.json");
   if (read(recordPath) === made) return pair;

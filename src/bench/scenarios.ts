@@ -5,7 +5,7 @@ import { median } from "./statistics";
 import type { Engine } from "../engine/engine";
 import { memoryBudget, temporaryFolder } from "../engine/machine";
 import { problem, ReconError } from "../errors";
-import type { Plan } from "../generated/abi";
+import type { ColumnSpec, PhaseTime, Plan } from "../generated/abi";
 
 /** What a scenario runs with. */
 export interface Bench {
@@ -21,6 +21,8 @@ export interface Sample {
   counts: Counts | null;
   /** The engine's plan, or how the floor was read. */
   plan: string | null;
+  /** Of the engine alone: its phases, by its own clock. */
+  phases?: PhaseTime[];
 }
 
 export interface Scenario {
@@ -35,9 +37,9 @@ export const scenarios = {
   "baseline-a": baseline("Baseline A: ifstream, first field", "firstField", "nominal"),
   "baseline-b": baseline("Baseline B: ifstream, all fields as strings", "allFields", "nominal"),
   "baseline-c": baseline("Baseline C: ifstream, unordered_map, full", "reconcile", "nominal"),
-  nominal: engine("Engine, same order", "nominal", "all", "auto"),
-  "nominal-1t": engine("Engine, same order", "nominal", "one", "auto"),
-  "nominal-hash": engine("Engine, same order, hash plan forced", "nominal", "all", "hash"),
+  nominal: engine("Engine, same order", "nominal", "all"),
+  "nominal-1t": engine("Engine, same order", "nominal", "one"),
+  "nominal-hash": engine("Engine, same order, hash plan forced", "nominal", "all", { plan: "hash" }),
   "nominal-process": {
     title: "recon as a process, same order",
     pair: "nominal",
@@ -45,9 +47,11 @@ export const scenarios = {
     ways: [wholeProcess],
   },
   "baseline-c-shuffled": baseline("Baseline C, shuffled", "reconcile", "shuffled"),
-  shuffled: engine("Engine, shuffled", "shuffled", "all", "auto"),
-  "shuffled-1t": engine("Engine, shuffled", "shuffled", "one", "auto"),
-  disjoint: engine("Engine, no key in common", "disjoint", "all", "auto"),
+  shuffled: engine("Engine, shuffled", "shuffled", "all"),
+  "shuffled-1t": engine("Engine, shuffled", "shuffled", "one"),
+  typed: engine("Engine, shuffled, price and quantity typed", "shuffled", "all", { rules: declared }),
+  respelled: engine("Engine, the same, every price respelled", "respelled", "all", { rules: declared }),
+  disjoint: engine("Engine, no key in common", "disjoint", "all"),
   floor: {
     title: "Memory floor: the same bytes, read once",
     pair: "nominal",
@@ -69,6 +73,8 @@ export const comparisons: readonly (readonly [of: ScenarioId, to: ScenarioId])[]
   ["baseline-c-shuffled", "shuffled"],
   ["baseline-c-shuffled", "shuffled-1t"],
   ["shuffled-1t", "shuffled"],
+  ["typed", "shuffled"],
+  ["respelled", "shuffled"],
   ["nominal", "floor"],
   ["nominal-process", "floor"],
   ["shuffled", "floor"],
@@ -102,29 +108,49 @@ function floor(kind: BaselineKind, plan: string) {
   };
 }
 
+/** What is particular about a run of the engine. */
+interface EngineChoices {
+  plan?: Plan;
+  threads?: number;
+  /** What is declared about the compared columns. */
+  rules?: (columns: ColumnSpec[]) => ColumnSpec[];
+}
+
 /** The engine's job alone, from start to result; opening the pair and looking at its headers are not part of it. */
-function engine(title: string, pairName: PairName, threads: "one" | "all", plan: Plan): Scenario {
-  const way = async (bench: Bench, pair: Pair): Promise<Sample> => {
-    using opened = await openGenerated(bench.engine, pair);
-    const spec = {
-      internal: opened.internal.spec,
-      external: opened.external.spec,
-      key: opened.key,
-      compare: opened.compare,
-      limit: 0,
-      threads: threads === "one" ? 1 : bench.threads,
-      memory_bytes: memoryBudget(),
-      plan,
-      temp_directory: temporaryFolder(undefined),
-    };
-    const started_ms = performance.now();
-    const result = await bench.engine.run({ run: spec });
-    const elapsed_ms = performance.now() - started_ms;
-    if (result.outcome === "failed") throw new ReconError(result.errors, result.error_count);
-    const records = result.internal.rows + result.external.rows;
-    return { elapsed_ms, records, counts: countsOf(result.breaks), plan: result.plan };
+export async function runEngine(bench: Bench, pair: Pair, choices: EngineChoices): Promise<Sample> {
+  const { plan = "auto", threads = bench.threads, rules = (columns) => columns } = choices;
+  using opened = await openGenerated(bench.engine, pair);
+  const spec = {
+    internal: opened.internal.spec,
+    external: opened.external.spec,
+    key: opened.key,
+    compare: rules(opened.compare),
+    limit: 0,
+    threads,
+    memory_bytes: memoryBudget(),
+    plan,
+    temp_directory: temporaryFolder(undefined),
   };
-  return { title, pair: pairName, threads, ways: [way] };
+  const started_ms = performance.now();
+  const result = await bench.engine.run({ run: spec });
+  const elapsed_ms = performance.now() - started_ms;
+  if (result.outcome === "failed") throw new ReconError(result.errors, result.error_count);
+  const records = result.internal.rows + result.external.rows;
+  return { elapsed_ms, records, counts: countsOf(result.breaks), plan: result.plan, phases: result.phases };
+}
+
+function engine(title: string, pair: PairName, threads: "one" | "all", choices: EngineChoices = {}): Scenario {
+  const own = threads === "one" ? { ...choices, threads: 1 } : choices;
+  return { title, pair, threads, ways: [(bench, files) => runEngine(bench, files, own)] };
+}
+
+/** Price and quantity as decimals with a tolerance below any difference that the generator makes. */
+function declared(columns: ColumnSpec[]): ColumnSpec[] {
+  const amounts: Record<string, string> = { price: "0.005", quantity: "0.5" };
+  return columns.map((column) => {
+    const amount = amounts[column.name];
+    return amount === undefined ? column : { ...column, type: "decimal", tolerance: { amount } };
+  });
 }
 
 /** This very program on the pair: start, header and column detection, engine, report. */

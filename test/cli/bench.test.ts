@@ -36,6 +36,8 @@ test("all scenarios", async () => {
     "baseline-c-shuffled": [4000, 1, 6],
     shuffled: [4000, 2, 6],
     "shuffled-1t": [4000, 1, 6],
+    typed: [4000, 2, 6],
+    respelled: [4000, 2, 6],
     disjoint: [4000, 2, 4000],
     floor: [null, 2, null],
   });
