@@ -87,8 +87,9 @@ fn zigTests(b: *std.Build, optimize: std.builtin.OptimizeMode, filters: []const 
 /// it is only ever timed.
 fn baseline(b: *std.Build, target: std.Build.ResolvedTarget) *std.Build.Step.Compile {
     const module = b.createModule(.{ .target = target, .optimize = .ReleaseFast, .link_libc = true, .link_libcpp = true, .strip = true });
-    module.addCSourceFile(.{
-        .file = b.path("zig/baseline/baseline.cpp"),
+    module.addCSourceFiles(.{
+        .root = b.path("zig/baseline"),
+        .files = &.{ "baseline.cpp", "conventional_fix.cpp" },
         .flags = &.{ "-std=c++20", "-O3", "-Wall", "-Wextra", "-Werror", "-fvisibility=hidden" },
     });
     const library = b.addLibrary(.{ .name = "recon_baseline", .root_module = module, .linkage = .dynamic });

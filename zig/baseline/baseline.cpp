@@ -1,8 +1,10 @@
-// What the engine is measured against: three conventional C++ programs on one thread, and the floor that memory sets for
-// any program. Built into librecon_baseline.so, which only `recon bench` loads (src/bench/baseline.ts); the engine
+// What the engine is measured against: three conventional C++ programs on one thread, the floor that memory sets for
+// any program, and (conventional_fix.cpp) a FIX parser. Built into librecon_baseline.so, which only `recon bench` loads (src/bench/baseline.ts); the engine
 // shares nothing with it. Every call blocks until its work is done.
 //
 // The baselines read plain CSV as generated for benchmarks: a header, no quotes, no key twice on a side.
+#include "conventional_fix.h"
+
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -30,6 +32,7 @@ enum class Kind : uint32_t {
     read_mapped,
     read_mapped_ahead,
     read_copied,
+    fix_log,
 };
 
 /// `Result` in src/bench/baseline.ts has the same layout.
@@ -287,6 +290,9 @@ void perform(
         return;
     case Kind::reconcile:
         reconcile(internal, external, trades, result);
+        return;
+    case Kind::fix_log:
+        result.records = conventional_fix::parseLog(internal);
         return;
     case Kind::read_mapped:
     case Kind::read_mapped_ahead:
