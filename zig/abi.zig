@@ -272,11 +272,14 @@ pub const FixColumnSpec = struct {
 };
 
 /// One part of the engine, timed inside the engine: `rounds` times over the same input after one round that is not
-/// counted. For messages, `message_bytes` is the length of each.
+/// counted. For messages, `message_bytes` is the length of each, `group` how many of them make one sample (of `fix_fields`:
+/// how often the fields are read), `tags` the fields that are read.
 pub const BenchSpec = struct {
     part: BenchPart,
     file: FileSpec,
     message_bytes: u32 = 0,
+    group: u32 = 1,
+    tags: []const u32 = &.{},
     rounds: u32 = 1,
     threads: u32 = 1,
     pin: bool = false,

@@ -3,6 +3,7 @@
 import type { BenchDocument } from "./harness";
 import { machineText } from "./machine";
 import { scenarios } from "./scenarios";
+import type { Ratio } from "./statistics";
 import { bytesText, grouped } from "../report/numbers";
 
 export type Cells = readonly string[];
@@ -22,7 +23,7 @@ export function timeRows({ scenarios: results }: BenchDocument): Cells[] {
   ]);
 }
 
-export function ratioRows({ ratios }: BenchDocument): Cells[] {
+export function ratioRows({ ratios }: { ratios: readonly (Ratio & { of: string; to: string })[] }): Cells[] {
   return ratios.map(({ of, to, median, low, high }) => [
     `${of} / ${to}`,
     times(median),
@@ -58,7 +59,7 @@ function times(value: number): string {
 }
 
 /** Columns from `right` on are flush right. */
-function aligned(rows: readonly Cells[], right: number): string {
+export function aligned(rows: readonly Cells[], right: number): string {
   const widths = rows[0]!.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)));
   return rows
     .map((row) =>

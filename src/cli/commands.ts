@@ -52,9 +52,9 @@ export const commands: Record<CommandName, Command> = {
     load: () => import("./generate"),
   },
   bench: {
-    usage: ["recon bench [SCENARIO…] [options]"],
+    usage: ["recon bench [SCENARIO…] [options]", "recon bench fix [options]"],
     summary: "the engine against conventional programs and against memory, on generated ledgers",
-    examples: ["recon bench", "recon bench nominal baseline-c floor --rows 1000000 --reps 3"],
+    examples: ["recon bench", "recon bench nominal baseline-c floor --rows 1000000 --reps 3", "recon bench fix"],
     load: () => import("./bench"),
   },
 };

@@ -1,6 +1,6 @@
 // Written by `zig build abi` from zig/abi.zig. Do not edit.
 
-export const fingerprint = 938539342;
+export const fingerprint = 2847397448;
 
 /** Byte offsets of the `Progress` record. */
 export const Progress = { size: 40, done_units: 0, total_units: 8, rows: 16, breaks: 24, phase: 32, reserved: 36 } as const;
@@ -250,6 +250,8 @@ export interface BenchSpec {
   part: BenchPart;
   file: FileSpec;
   message_bytes?: number;
+  group?: number;
+  tags?: number[];
   rounds?: number;
   threads?: number;
   pin?: boolean;
