@@ -291,9 +291,9 @@ const Job = struct {
         try worker.faults[side].appendSlice(job.gpa, output.faults.items);
         try worker.missing_keys[side].appendSlice(job.gpa, output.missing_keys.items);
         if (output.unterminated) try worker.unterminated[side].append(job.gpa, output.faults.items[output.faults.items.len - 1]);
-        if (job.spec.only_keys == null) return worker.partitions[side].append(output.hashes.items, output.refs.items);
         for (output.hashes.items, output.refs.items) |hash, ref| {
-            if (try filter.wants(&job.sides[side].?.ledger, ref)) try worker.partitions[side].append(&.{hash}, &.{ref});
+            if (job.spec.only_keys != null) if (!try filter.wants(&job.sides[side].?.ledger, ref)) continue;
+            try worker.partitions[side].push(hash, ref.offset);
         }
     }
 

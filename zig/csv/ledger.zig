@@ -170,27 +170,41 @@ pub const Ledger = struct {
     /// Splits a well-formed row into its first `needed` fields; `out` holds as many.
     pub fn split(ledger: *const Ledger, ref: Ref, out: []record.Field) void {
         const wanted = out[0..ledger.needed];
-        if (ref.len == Ref.saturated or !ledger.splitPlain(ref, wanted)) ledger.parseFields(ref.offset, wanted);
+        const whole = if (ref.len == Ref.saturated) ledger.refAt(ref.offset) else ref;
+        if (whole.len == Ref.saturated or !ledger.splitPlain(whole, wanted)) ledger.parseFields(ref.offset, wanted);
     }
 
-    /// The row at `offset`, with its length where that is plainly seen: no quote up to the first line end.
-    pub fn refAt(ledger: *const Ledger, offset: u64) Ref {
-        const unknown: Ref = .of(offset, Ref.saturated);
+    /// The well-formed row at `offset`, with its length where that is plainly seen in its first bytes.
+    pub inline fn refAt(ledger: *const Ledger, offset: u64) Ref {
         const row = ledger.mapping.base + offset;
-        const behind = @min(4096, ledger.fileEnd(offset) - offset);
+        const behind: usize = @intCast(@min(max_seen_bytes, ledger.fileEnd(offset) - offset));
+        var separator_before: u64 = 1;
+        var inside_before: u64 = 0;
         var at: usize = 0;
         while (at < behind) : (at += 64) {
             const block = masks.load(row + at);
-            const line_ends = masks.equal(block, '\n');
+            var line_ends = masks.equal(block, '\n');
             const quotes = if (ledger.dialect.quote) |quote| masks.equal(block, quote) else 0;
-            if (quotes & (line_ends ^ (line_ends -% 1)) != 0) return unknown;
+            if (quotes | inside_before != 0) {
+                // Only quotes that open where a field starts, or double one, are surely no data.
+                const inside = masks.prefixXor(quotes) ^ inside_before;
+                const closing = quotes & ~inside;
+                const separators = (masks.equal(block, ledger.dialect.delimiter) | line_ends) & ~inside;
+                const openable = (separators | closing) << 1 | separator_before;
+                line_ends &= ~inside;
+                if (quotes & inside & ~openable & (line_ends ^ (line_ends -% 1)) != 0) return .of(offset, Ref.saturated);
+                inside_before = @as(u64, 0) -% (inside >> 63);
+                separator_before = (separators | closing) >> 63;
+            } else separator_before = masks.equal(block, ledger.dialect.delimiter) >> 63;
             if (line_ends == 0) continue;
             const end = at + @ctz(line_ends);
-            if (end >= behind) return unknown;
+            if (end >= behind) break;
             return .of(offset, end - @intFromBool(end != 0 and row[end - 1] == '\r'));
         }
-        return unknown;
+        return .of(offset, Ref.saturated);
     }
+
+    const max_seen_bytes = 4096;
 
     /// The fields of the record at `offset`, which was well-formed when it was scanned. Should the file have changed
     /// since, missing fields come out empty: the run ends with an error, and must not fault before.

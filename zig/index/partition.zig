@@ -1,20 +1,32 @@
 //! Rows of one ledger spread over partitions by the top bits of their key's hash: what the hash plan writes while
-//! scanning and reads back one cache-sized partition at a time. 16 bytes a row, in blocks of 1 KiB chained per partition.
+//! scanning and reads back one cache-sized partition at a time. 8 bytes a row, in blocks of 1 KiB chained per partition:
+//! fresh memory is what the plan waits for most, so a row keeps 32 more bits of its hash and 32 of its place, and nothing else.
 const std = @import("std");
 const posix = std.posix;
 const memory_module = @import("memory.zig");
-const Ref = @import("../csv/ledger.zig").Ref;
 
-pub const Entry = extern struct { hash: u64, ref: Ref };
+/// A row of a partition: the 32 bits of its key's hash behind those that chose the partition, and where it starts.
+pub const Entry = struct { hash: u32, offset: u64 };
 
-const block_entries = 64;
-const block_bytes = block_entries * @sizeOf(Entry);
+const block_bytes = 1024;
+const header_bytes = @sizeOf(Header);
+
+/// The first bytes of a block.
+const Header = extern struct {
+    /// The end of the partition's block before this one; 0 for none.
+    previous_end: usize,
+    /// What the places of its rows have above their lowest 32 bits.
+    high: u64,
+};
 
 /// One worker's rows of one side. Written by that worker alone; read by anyone after the scan.
 pub const Partitions = struct {
     gpa: std.mem.Allocator,
     memory: *memory_module.Memory,
-    shift: u6,
+    /// Bits of the hash that choose the partition.
+    radix_bits: u6,
+    /// What the places of rows have above their lowest 32 bits at the moment.
+    high: u64 = 0,
     /// Behind the last entry of each partition; at a block's start when a new block is needed.
     cursors: []usize,
     pieces: std.ArrayList(memory_module.Piece) = .empty,
@@ -25,7 +37,7 @@ pub const Partitions = struct {
         std.debug.assert(std.math.isPowerOfTwo(count) and count <= 1 << 16);
         const cursors = try gpa.alloc(usize, count);
         @memset(cursors, 0);
-        return .{ .gpa = gpa, .memory = memory, .shift = @intCast(63 - @ctz(count)), .cursors = cursors };
+        return .{ .gpa = gpa, .memory = memory, .radix_bits = @intCast(@ctz(count)), .cursors = cursors };
     }
 
     pub fn deinit(partitions: *Partitions) void {
@@ -33,26 +45,33 @@ pub const Partitions = struct {
         partitions.gpa.free(partitions.cursors);
     }
 
-    pub fn append(partitions: *Partitions, hashes: []const u64, refs: []const Ref) memory_module.Error!void {
-        for (hashes, refs) |key_hash, ref| try partitions.push(key_hash, ref);
-    }
-
-    pub inline fn push(partitions: *Partitions, key_hash: u64, ref: Ref) memory_module.Error!void {
+    /// Rows must come in ascending order of their places but for steps back within 4 GiB.
+    pub inline fn push(partitions: *Partitions, key_hash: u64, offset: u64) memory_module.Error!void {
+        if (offset >> 32 != partitions.high) try partitions.changeHigh(offset >> 32);
         // In two steps, since for one partition all 64 bits go.
-        const index: usize = @intCast(key_hash >> 1 >> partitions.shift);
+        const index: usize = @intCast(key_hash >> 1 >> (63 - partitions.radix_bits));
         var cursor = partitions.cursors[index];
         if (cursor % block_bytes == 0) cursor = try partitions.newBlock(cursor);
-        @as(*Entry, @ptrFromInt(cursor)).* = .{ .hash = key_hash, .ref = ref };
-        partitions.cursors[index] = cursor + @sizeOf(Entry);
+        const hash: u32 = @truncate(key_hash << partitions.radix_bits >> 32);
+        @as(*u64, @ptrFromInt(cursor)).* = @as(u64, hash) << 32 | (offset & std.math.maxInt(u32));
+        partitions.cursors[index] = cursor + @sizeOf(u64);
     }
 
-    /// A block's first entry holds the end of the block before it.
     fn newBlock(partitions: *Partitions, previous_end: usize) memory_module.Error!usize {
         if (partitions.free.len == 0) try partitions.newPiece();
         const block = @intFromPtr(partitions.free.ptr);
         partitions.free = partitions.free[block_bytes..];
-        @as(*usize, @ptrFromInt(block)).* = previous_end;
-        return block + @sizeOf(Entry);
+        @as(*Header, @ptrFromInt(block)).* = .{ .previous_end = previous_end, .high = partitions.high };
+        return block + header_bytes;
+    }
+
+    /// Rows to come go into blocks of their own.
+    fn changeHigh(partitions: *Partitions, high: u64) memory_module.Error!void {
+        @branchHint(.cold);
+        partitions.high = high;
+        for (partitions.cursors) |*cursor| if (cursor.* % block_bytes != 0) {
+            cursor.* = try partitions.newBlock(cursor.*);
+        };
     }
 
     fn newPiece(partitions: *Partitions) memory_module.Error!void {
@@ -70,6 +89,7 @@ pub const Partitions = struct {
         partitions.pieces.clearAndFree(partitions.gpa);
         @memset(partitions.cursors, 0);
         partitions.free = &.{};
+        partitions.high = 0;
     }
 
     /// The entries of partition `index`, block by block.
@@ -80,33 +100,43 @@ pub const Partitions = struct {
     pub const Blocks = struct {
         end: usize,
 
-        pub fn next(it: *Blocks) ?[]const Entry {
+        pub fn next(it: *Blocks) ?Block {
             if (it.end == 0) return null;
             const block = std.mem.alignBackward(usize, it.end - 1, block_bytes);
-            const first: [*]const Entry = @ptrFromInt(block + @sizeOf(Entry));
-            const count = (it.end - block) / @sizeOf(Entry) - 1;
-            it.end = @as(*const usize, @ptrFromInt(block)).*;
-            return first[0..count];
+            const header: *const Header = @ptrFromInt(block);
+            const first: [*]const u64 = @ptrFromInt(block + header_bytes);
+            const rows = first[0 .. (it.end - block - header_bytes) / @sizeOf(u64)];
+            it.end = header.previous_end;
+            return .{ .rows = rows, .high = header.high };
+        }
+    };
+
+    pub const Block = struct {
+        rows: []const u64,
+        high: u64,
+
+        pub inline fn entry(block: *const Block, row: u64) Entry {
+            return .{ .hash = @intCast(row >> 32), .offset = block.high << 32 | (row & std.math.maxInt(u32)) };
         }
     };
 };
 
-fn expectAllBack(memory: *memory_module.Memory, rows: usize) !void {
+/// Rows `step` bytes apart, over four partitions by the two top bits of their hashes.
+fn expectAllBack(memory: *memory_module.Memory, rows: usize, step: u64) !void {
     const gpa = std.testing.allocator;
     var partitions: Partitions = try .init(gpa, memory, 4);
     defer partitions.deinit();
-    for (0..rows) |i| {
-        const hashes = [_]u64{@as(u64, i % 4) << 62 | i};
-        try partitions.append(&hashes, &.{Ref.of(i, 1)});
-    }
+    for (0..rows) |i| try partitions.push(@as(u64, i % 4) << 62 | @as(u64, i) << 30, i * step);
     const seen = try gpa.alloc(bool, rows);
     defer gpa.free(seen);
     for (0..4) |index| {
         @memset(seen, false);
         var blocks = partitions.blocks(index);
-        while (blocks.next()) |entries| for (entries) |entry| {
-            try std.testing.expectEqual(index, entry.hash >> 62);
-            seen[entry.ref.offset] = true;
+        while (blocks.next()) |block| for (block.rows) |row| {
+            const entry = block.entry(row);
+            const i: usize = @intCast(entry.offset / step);
+            try std.testing.expectEqual(@as(u32, @truncate(i)), entry.hash);
+            seen[i] = true;
         };
         for (seen, 0..) |was, i| try std.testing.expectEqual(i % 4 == index, was);
     }
@@ -115,18 +145,19 @@ fn expectAllBack(memory: *memory_module.Memory, rows: usize) !void {
 test "what was appended comes back, each row in its partition" {
     var memory: memory_module.Memory = .{ .limit_bytes = 1 << 30, .directory = null };
     defer memory.deinit();
-    try expectAllBack(&memory, 1000);
+    try expectAllBack(&memory, 1000, 1);
+    try expectAllBack(&memory, 5000, 1 << 24);
 }
 
 test "the same from a temporary file" {
     var memory: memory_module.Memory = .{ .limit_bytes = 0, .directory = "/dev/shm" };
     defer memory.deinit();
-    try expectAllBack(&memory, 1_200_000);
+    try expectAllBack(&memory, 2_400_000, 50);
     try std.testing.expect(memory.spilled_bytes.load(.monotonic) > memory_module.piece_bytes);
 }
 
 test "a directory that is not there is an error" {
     var memory: memory_module.Memory = .{ .limit_bytes = 0, .directory = "/no/such/directory" };
     defer memory.deinit();
-    try std.testing.expectError(error.SpillFailed, expectAllBack(&memory, 10));
+    try std.testing.expectError(error.SpillFailed, expectAllBack(&memory, 10, 1));
 }

@@ -78,8 +78,12 @@ pub const Comparer = struct {
 
     /// Whether the two rows are equal to the byte, and therefore in key and values.
     pub inline fn identical(comparer: *const Comparer, internal: Ref, external: Ref) bool {
-        if (!comparer.same_layout or internal.len != external.len or internal.len == Ref.saturated) return false;
-        return masks.sameBytes(comparer.internal.mapping.base + internal.offset, comparer.external.mapping.base + external.offset, internal.len);
+        if (!comparer.same_layout or internal.len == Ref.saturated) return false;
+        const row = comparer.external.mapping.base + external.offset;
+        if (!masks.sameBytes(comparer.internal.mapping.base + internal.offset, row, internal.len)) return false;
+        const behind = row[internal.len..];
+        // A last row without a line end takes the general way.
+        return behind[0] == '\n' or (behind[0] == '\r' and behind[1] == '\n');
     }
 
     /// Splits both rows into `internal_fields` and `external_fields`; `sameKey` and `compareValues` refer to them.

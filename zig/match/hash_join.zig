@@ -1,5 +1,5 @@
 //! The hash plan's second half: one partition of both sides at a time, each in an open-addressed table that fits the
-//! cache. Rows are linked by their 64-bit hash; every link is then checked by comparing key bytes, and a partition in which
+//! cache. Rows are linked by what is kept of their hash; every link is then checked by comparing key bytes, and a partition in which
 //! two different keys share a hash is done again with the bytes compared at every step.
 const std = @import("std");
 const masks = @import("../kernel/masks.zig");
@@ -30,15 +30,15 @@ pub const Rows = struct {
     internal: []const Partitions,
     external: []const Partitions,
 
-    fn externalOf(rows: *const Rows, internal: Ref) Ref {
+    fn externalOf(rows: *const Rows, internal: u64) u64 {
         var low: usize = 0;
         var high = rows.runs.len;
         while (high - low > 1) {
             const middle = (low + high) / 2;
-            if (rows.runs[middle].internal <= internal.offset) low = middle else high = middle;
+            if (rows.runs[middle].internal <= internal) low = middle else high = middle;
         }
         const run = rows.runs[low];
-        return .{ .offset = @intCast(run.external + (internal.offset - run.internal)), .len = internal.len };
+        return run.external + (internal - run.internal);
     }
 };
 
@@ -90,7 +90,7 @@ pub const Joiner = struct {
         try joiner.entries.ensureUnusedCapacity(joiner.gpa, settled);
         for (0..settled) |i| {
             const entry = joiner.entries.items[i];
-            joiner.entries.appendAssumeCapacity(.{ .hash = entry.hash, .ref = rows.externalOf(entry.ref) });
+            joiner.entries.appendAssumeCapacity(.{ .hash = entry.hash, .offset = rows.externalOf(entry.offset) });
         }
         try joiner.gather(rows.external, index);
         if (joiner.entries.items.len >= none) return error.OutOfMemory;
@@ -114,8 +114,8 @@ pub const Joiner = struct {
         }
         for ([_][]const Partitions{ rows.internal, rows.external }) |side| for (side) |*partitions| {
             var blocks = partitions.blocks(index);
-            while (blocks.next()) |entries| for (entries) |entry| {
-                if (joiner.slots[joiner.findHash(entry.hash)] != 0) return false;
+            while (blocks.next()) |block| for (block.rows) |row| {
+                if (joiner.slots[joiner.findHash(block.entry(row).hash)] != 0) return false;
             };
         };
         joiner.findings.matched += settled;
@@ -124,7 +124,7 @@ pub const Joiner = struct {
     }
 
     /// The slot of the first row with this hash, or the empty slot where it belongs.
-    fn findHash(joiner: *const Joiner, wanted: u64) usize {
+    fn findHash(joiner: *const Joiner, wanted: u32) usize {
         var slot: usize = @intCast(wanted & (joiner.slots.len - 1));
         while (joiner.slots[slot] != 0 and joiner.entries.items[joiner.slots[slot] - 1].hash != wanted) slot = (slot + 1) & (joiner.slots.len - 1);
         return slot;
@@ -133,7 +133,10 @@ pub const Joiner = struct {
     fn gather(joiner: *Joiner, sides: []const partition.Partitions, index: usize) Error!void {
         for (sides) |*side| {
             var blocks = side.blocks(index);
-            while (blocks.next()) |entries| try joiner.entries.appendSlice(joiner.gpa, entries);
+            while (blocks.next()) |block| {
+                try joiner.entries.ensureUnusedCapacity(joiner.gpa, block.rows.len);
+                for (block.rows) |row| joiner.entries.appendAssumeCapacity(block.entry(row));
+            }
         }
     }
 
@@ -225,7 +228,7 @@ pub const Joiner = struct {
     }
 
     fn refOf(joiner: *const Joiner, row: u32) Ref {
-        return joiner.entries.items[row].ref;
+        return .of(joiner.entries.items[row].offset, Ref.saturated);
     }
 
     /// Compares the keys of every internal row with its external partner. Pairs whose rows are equal to the byte are
@@ -236,7 +239,7 @@ pub const Joiner = struct {
             if (row + prefetch_distance < partners.len) joiner.prefetchPair(@intCast(row + prefetch_distance));
             if (partner == none) continue;
             if (row % 1024 == 0 and joiner.control.isCancelled()) return error.Cancelled;
-            const internal = joiner.refOf(@intCast(row));
+            const internal = joiner.comparer.internal.refAt(joiner.entries.items[row].offset);
             const external = joiner.refOf(partner);
             const alone = joiner.next.items[row] == none and joiner.next.items[partner] == none;
             if (joiner.comparer.identical(internal, external)) {
@@ -251,14 +254,14 @@ pub const Joiner = struct {
     inline fn prefetchPair(joiner: *const Joiner, row: u32) void {
         const partner = joiner.partner.items[row];
         if (partner == none) return;
-        prefetchRow(joiner.comparer.internal.mapping.base, joiner.refOf(row));
-        prefetchRow(joiner.comparer.external.mapping.base, joiner.refOf(partner));
+        prefetchRow(joiner.comparer.internal.mapping.base + joiner.entries.items[row].offset);
+        prefetchRow(joiner.comparer.external.mapping.base + joiner.entries.items[partner].offset);
     }
 
-    inline fn prefetchRow(base: [*]const u8, ref: Ref) void {
-        const row = base + ref.offset;
+    /// Two lines: most rows end in the second.
+    inline fn prefetchRow(row: [*]const u8) void {
         @prefetch(row, .{ .rw = .read, .locality = 3 });
-        @prefetch(row + ref.len, .{ .rw = .read, .locality = 3 });
+        @prefetch(row + 64, .{ .rw = .read, .locality = 3 });
     }
 
     /// Reports every key of the partition once.
@@ -268,7 +271,7 @@ pub const Joiner = struct {
             const row: u32 = @intCast(i);
             const partner = joiner.partner.items[row];
             if (partner != none and joiner.next.items[partner] == partner) {
-                try joiner.findings.match(entries[row].ref, entries[partner].ref);
+                try joiner.findings.match(joiner.refOf(row), joiner.refOf(partner));
                 continue;
             }
             if (joiner.isHead(row)) try joiner.reportKey(row, partner);

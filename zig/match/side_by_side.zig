@@ -428,13 +428,13 @@ pub const Walker = struct {
         const runs = walker.runs.items;
         if (runs.len == 0 or runs[runs.len - 1].external -% runs[runs.len - 1].internal != shift)
             try walker.runs.append(walker.gpa, .{ .internal = row.start, .external = external.at });
-        try walker.settled.push(walker.hashOf(row), row.ref());
+        try walker.settled.push(walker.hashOf(row), row.start);
         internal.pass(row.next - row.start, row.lines);
         external.pass(row.next - row.start, row.lines);
     }
 
     inline fn leave(walker: *Walker, comptime side: ledger_module.Side, row: Row) Error!void {
-        try walker.unsettled[@intFromEnum(side)].push(walker.hashOf(row), row.ref());
+        try walker.unsettled[@intFromEnum(side)].push(walker.hashOf(row), row.start);
         walker.readers[@intFromEnum(side)].pass(row.next - row.start, row.lines);
     }
 
