@@ -8,6 +8,7 @@ import { root } from "../scripts/processes";
 const recon = join(root, "recon");
 const commands: Record<Kind, string[]> = {
   harness: [recon, "bench", "--json"],
+  fix: [recon, "bench", "fix", "--json"],
   peers: script("peers/run.ts", "--recon", recon),
   scaling: script("scaling.ts", "--no-build"),
   parts: script("run.ts", "--no-build"),

@@ -3,6 +3,7 @@ import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync } from
 import { join } from "node:path";
 import { root } from "../scripts/processes";
 import type { Counts } from "../src/bench/baseline";
+import type { FixBenchDocument } from "../src/bench/fix";
 import type { BenchDocument } from "../src/bench/harness";
 import type { Machine } from "../src/bench/machine";
 import type { Ratio, Timing } from "../src/bench/statistics";
@@ -54,6 +55,7 @@ export interface Documents {
   peers: PeersDocument;
   scaling: ScalingDocument;
   parts: PartsDocument;
+  fix: FixBenchDocument;
 }
 
 export type Kind = keyof Documents;
