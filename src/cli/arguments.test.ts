@@ -107,8 +107,7 @@ describe("refused", () => {
     for (const name of plannedOptions) {
       expect(refusal("a", "b", `--${name}`, "x")).toBe(`--${name} is not in this version of recon | `);
     }
-    expect(refusal("a", "b", "--internal-type", "x=decimal")).toContain("--internal-type is not in this version");
-    expect(refusal("a", "b", "-c", "recon.toml")).toContain("-c is not in this version");
+    expect(refusal("a", "b", "--internal-state", "x")).toContain("--internal-state is not in this version");
     expect(refusal("a", "b", "--format", "fix")).toContain('--format takes auto or csv, not "fix"');
   });
 
@@ -116,6 +115,18 @@ describe("refused", () => {
     expect(refusal("a", "b", "--limit", "1", "--limit=2")).toContain("--limit is given twice");
     expect(refusal("a", "b", "-k", "x", "--key", "y")).toContain("--key is given twice");
     expect(refusal("a", "b", "--json", "--json")).toContain("--json is given twice");
+  });
+
+  test("an option that may be given several times keeps the order", () => {
+    const { type, tolerance } = parseArguments(["a", "b", "--type", "p=text", "--type=448[452=4]=date"]).values;
+    expect(type).toEqual([
+      { column: "p", value: "text" },
+      { column: "448[452=4]", value: "date" },
+    ]);
+    expect(tolerance).toBeUndefined();
+    expect(refusal("a", "b", "--type", "decimal")).toContain('--type takes COLUMN=TYPE, not "decimal"');
+    expect(refusal("a", "b", "--type", "p=number")).toContain("--type takes auto, text, decimal, timestamp or date");
+    expect(refusal("a", "b", "--tolerance", "p=5%%")).toContain("--tolerance takes an amount (0.01)");
   });
 
   test("a missing, empty or unwanted value", () => {

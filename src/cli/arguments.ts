@@ -17,6 +17,8 @@ export interface Invocation {
   /** What is not an option, in order. */
   operands: string[];
   values: Values;
+  /** What was typed for both sides: `values` without the defaults. */
+  typed: Partial<Values>;
 }
 
 const commands: readonly string[] = ["run", "inspect", "explain", "generate", "bench"] satisfies CommandName[];
@@ -33,12 +35,17 @@ export function parseArguments(argv: readonly string[]): Invocation {
   const named = commands.includes(first);
   const command = named ? (first as CommandName) : "run";
   const parsed = parse(command, named ? argv.slice(1) : argv);
-  const { help, version } = parsed.values;
-  for (const [id, option] of optionsOf(command)) {
-    const isMissing = isRequired(command, option) && parsed.values[id] === undefined;
-    if (isMissing && !help && !version) throw usage(`${command} needs --${option.name}`, `see recon ${command} --help`);
-  }
+  const { help, version, config } = parsed.values;
+  if (!help && !version && config === undefined) refuseMissing(command, parsed.values);
   return { command, ...parsed };
+}
+
+/** Throws where a required option has no value; with a rules file that is known only when it is read. */
+export function refuseMissing(command: CommandName, values: Values): void {
+  for (const [id, option] of optionsOf(command)) {
+    if (isRequired(command, option) && values[id] === undefined)
+      throw usage(`${command} needs --${option.name}`, `see recon ${command} --help`);
+  }
 }
 
 /** One spelling of an option: `--internal-quote` writes to the internal side, `--quote` and `-q` to no side. */
@@ -48,7 +55,7 @@ interface Spelling {
   side?: "internal" | "external";
 }
 
-function parse(command: CommandName, argv: readonly string[]): { operands: string[]; values: Values } {
+function parse(command: CommandName, argv: readonly string[]): Omit<Invocation, "command"> {
   const spellings = spellingsOf(command);
   const operands: string[] = [];
   const typed = { internal: {}, external: {} } as Record<string, unknown> & Record<"internal" | "external", object>;
@@ -64,14 +71,16 @@ function parse(command: CommandName, argv: readonly string[]): { operands: strin
       if (!spelling) throw unknown(command, name, spellings);
       const text = valueText(name, spelling.option, attached, rest, spellings);
       const target = (spelling.side ? typed[spelling.side] : typed) as Record<string, unknown>;
-      if (spelling.id in target) throw usage(`${name} is given twice`);
-      target[spelling.id] = parseValue(name, spelling.option, text);
+      const value = parseValue(name, spelling.option, text);
+      if (spelling.option.repeatable) target[spelling.id] = [...((target[spelling.id] as unknown[]) ?? []), value];
+      else if (spelling.id in target) throw usage(`${name} is given twice`);
+      else target[spelling.id] = value;
     }
   }
   const defaults = Object.entries(options as Record<string, Option>).flatMap(([id, option]) =>
     option.default === undefined ? [] : [[id, option.parse(option.default)]],
   );
-  return { operands, values: { ...Object.fromEntries(defaults), ...typed } as Values };
+  return { operands, values: { ...Object.fromEntries(defaults), ...typed } as Values, typed };
 }
 
 function spellingsOf(command: CommandName): Map<string, Spelling> {
@@ -124,7 +133,7 @@ function parseValue(name: string, option: Option, text: string): unknown {
 
 function unknown(command: CommandName, name: string, spellings: Map<string, Spelling>): ReconError {
   const bare = name.replace(/^--(internal-|external-)?/, "");
-  if (plannedOptions.includes(bare) || name === "-c") return usage(`${name} is not in this version of recon`);
+  if (plannedOptions.includes(bare)) return usage(`${name} is not in this version of recon`);
   const nearest = [...spellings.keys()]
     .filter((known) => known.startsWith("--"))
     .map((known) => ({ known, edits: editDistance(name, known) }))

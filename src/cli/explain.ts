@@ -2,6 +2,7 @@
 import { usage, type Invocation } from "./arguments";
 import { Interruption } from "./interruption";
 import { ledgerContext, pairOptions, pairSpec, runSettings } from "./ledger-options";
+import { settle } from "./settings";
 import { problem, ReconError } from "../errors";
 import type { LedgerSpec, RunSpec } from "../generated/abi";
 import { openPair, trimmed, type LedgerContext, type OpenedPair } from "../ledger/ledger";
@@ -47,17 +48,20 @@ const rules: readonly Rule[] = [
 ];
 
 /** Exit status 0 if every key was found and all its rows match, else 1; a key that is nowhere is an error. */
-export async function execute({ operands, values }: Invocation): Promise<number> {
-  const [internal, external, ...keyTexts] = operands;
+export async function execute(invocation: Invocation): Promise<number> {
+  const [internal, external, ...keyTexts] = invocation.operands;
   if (internal === undefined || external === undefined || keyTexts.length === 0) {
     throw usage("explain takes two ledgers and at least one key", "recon explain INTERNAL EXTERNAL --key COLS KEY…");
   }
+  const { values, rules: declared } = await settle(invocation);
   const keys = keyTexts.map((text) => keyParts(text, values.key!.length));
+  const options = pairOptions(values, internal, external);
 
   using interruption = new Interruption();
   const context = ledgerContext(values, interruption.signal);
-  using pair = await openPair(pairOptions(values, internal, external), context);
-  const explanations = await explain(keys, pair, runSettings(values), context);
+  using pair = await openPair(options, context);
+  const spec = { ...(await pairSpec(pair, declared, options)), ...runSettings(values) };
+  const explanations = await explain(keys, pair, spec, context);
   const names = pair.key.map(({ name }) => name);
   const nowhere = explanations.filter(({ pairs, nearMisses }) => pairs.length + nearMisses.length === 0);
   if (nowhere.length > 0) {
@@ -73,18 +77,17 @@ export async function execute({ operands, values }: Invocation): Promise<number>
 async function explain(
   keys: string[][],
   pair: OpenedPair,
-  settings: Partial<RunSpec>,
+  { internal, external, ...settings }: RunSpec,
   { engine, signal }: LedgerContext,
 ): Promise<Explanation[]> {
   /** All rows that have one of the keys under a rule. */
   const find = async (wanted: string[][], rule: Rule): Promise<Break[]> => {
-    const { internal, external, ...columns } = pairSpec(pair);
     const sides = {
       internal: { ...internal, ...reading(internal, rule) },
-      external: { ...external, ...reading(external, rule) },
+      external: { ...(external as LedgerSpec), ...reading(external as LedgerSpec, rule) },
     };
     const only_keys = wanted.flatMap(rule.spellings);
-    const run = { ...settings, ...columns, ...sides, only_keys, limit: pairs_max };
+    const run = { ...settings, ...sides, only_keys, limit: pairs_max };
     const result = await engine.run({ run }, { signal });
     pair.internal.verifyUnchanged();
     pair.external.verifyUnchanged();

@@ -5,7 +5,8 @@ import { count } from "./value-kinds";
 import { Engine } from "../engine/engine";
 import { memoryBudget, temporaryFolder, usableCores } from "../engine/machine";
 import type { RunSpec } from "../generated/abi";
-import type { LedgerContext, OpenedPair, PairOptions, SideOptions } from "../ledger/ledger";
+import type { LedgerContext, OpenedPair, OpenLedger, PairOptions, SideOptions } from "../ledger/ledger";
+import { noRules, type Rules } from "../rules/rules";
 
 /** How one side is to be read: what was typed for the side wins over what was typed for both. */
 export function sideOptions(values: Values, side: "internal" | "external", path: string): SideOptions {
@@ -67,8 +68,29 @@ export function runSettings(values: Values) {
   } satisfies Partial<RunSpec>;
 }
 
-export function pairSpec({ internal, external, key, compare }: OpenedPair) {
-  return { internal: internal.spec, external: external.spec, key, compare } satisfies Partial<RunSpec>;
+/** The members of a RunSpec that say what is compared, and how it is read. Throws where rules do not fit the columns. */
+export async function pairSpec({ internal, external, key, compare }: OpenedPair, rules: Rules, options: PairOptions) {
+  if (rules === noRules)
+    return { internal: internal.spec, external: external.spec, key, compare } satisfies Partial<RunSpec>;
+  const { Translation } = await import("../rules/translate");
+  const names = (ledger: OpenLedger, { trim, foldCase }: SideOptions) => ({
+    path: ledger.paths[0] as string,
+    names: ledger.columns,
+    trim,
+    foldCase,
+  });
+  const sides = { internal: names(internal, options.internal), external: names(external, options.external) };
+  const translation = new Translation(rules, sides, [...(options.key ?? []), ...(options.compare ?? [])]);
+  const comparison = translation.comparison(key, compare);
+  const hasTimes = comparison.compare.some(({ type }) => type === "timestamp");
+  const spec = {
+    internal: { ...internal.spec, ...translation.reading("internal", hasTimes) },
+    external: { ...external.spec, ...translation.reading("external", hasTimes) },
+    key,
+    ...comparison,
+  } satisfies Partial<RunSpec>;
+  translation.finish();
+  return spec;
 }
 
 /** For tests: tiny units of work, and hashes cut so short that they collide. */

@@ -6,6 +6,9 @@ import * as kind from "./value-kinds";
 
 export type CommandName = "run" | "inspect" | "explain" | "generate" | "bench";
 
+/** `text` is what would be typed, `size` that or a whole number; lists are lists there. */
+export type RulesForm = "flag" | "count" | "size" | "text" | "names" | "pairs";
+
 export interface Option<T = unknown> {
   /** Without the dashes. */
   name: string;
@@ -23,6 +26,10 @@ export interface Option<T = unknown> {
   default?: string;
   /** What holds without the option where no value says it. Only shown. */
   otherwise?: string;
+  /** May be given several times; the value is then the list of all. */
+  repeatable?: true;
+  /** How a rules file says it, under its name with `_` for `-`; an option without a form is not for rules files. */
+  inRules?: RulesForm;
   /** Throws an Error whose message completes "--name takes …". */
   parse(text: string): T;
 }
@@ -35,6 +42,15 @@ const all = ["run", "inspect", "explain", "generate", "bench"] as const;
 const threads_max = 256;
 
 export const options = {
+  config: {
+    name: "config",
+    short: "c",
+    value: "FILE",
+    commands: pairs,
+    help: "rules file; the command line wins over it",
+    otherwise: "none; recon.toml is never picked up by itself",
+    parse: kind.text,
+  },
   key: {
     name: "key",
     short: "k",
@@ -43,6 +59,7 @@ export const options = {
     required: ["explain"],
     help: "key columns, comma separated; internal=external where names differ",
     otherwise: "the first column",
+    inRules: "pairs",
     parse: kind.columnPairs,
   },
   compare: {
@@ -51,9 +68,34 @@ export const options = {
     commands: pairs,
     help: "columns to compare, same form",
     otherwise: "every column both sides have that is neither key nor ignored",
+    inRules: "pairs",
     parse: kind.columnPairs,
   },
-  ignore: { name: "ignore", value: "COLS", commands: pairs, help: "columns never compared", parse: kind.names },
+  ignore: {
+    name: "ignore",
+    value: "COLS",
+    commands: pairs,
+    help: "columns never compared",
+    inRules: "names",
+    parse: kind.names,
+  },
+  type: {
+    name: "type",
+    value: "COL=TYPE",
+    commands: pairs,
+    help: "auto, text, decimal, timestamp or date: what values of the column are",
+    otherwise: "auto",
+    repeatable: true,
+    parse: kind.columnType,
+  },
+  tolerance: {
+    name: "tolerance",
+    value: "COL=SPEC",
+    commands: pairs,
+    help: "how far two values may differ: 0.01, 5bps, 0.1%, 5bps max 1.00, 500ms, 2s, 1d; declares the type",
+    repeatable: true,
+    parse: kind.columnTolerance,
+  },
   format: {
     name: "format",
     value: "F",
@@ -61,6 +103,7 @@ export const options = {
     commands: ledgers,
     help: "auto or csv",
     default: "auto",
+    inRules: "text",
     parse: kind.choice(["auto", "csv"]),
   },
   delimiter: {
@@ -70,6 +113,7 @@ export const options = {
     commands: ledgers,
     help: "one byte, or tab",
     otherwise: "detected among , tab ; |",
+    inRules: "text",
     parse: kind.delimiter,
   },
   quote: {
@@ -79,6 +123,7 @@ export const options = {
     commands: ledgers,
     help: "one byte, or none",
     default: '"',
+    inRules: "text",
     parse: kind.quote,
   },
   header: {
@@ -88,6 +133,7 @@ export const options = {
     commands: ledgers,
     help: "auto, yes or no: whether the first record names the columns",
     default: "auto",
+    inRules: "text",
     parse: kind.choice(["auto", "yes", "no"]),
   },
   columns: {
@@ -97,6 +143,7 @@ export const options = {
     commands: ledgers,
     help: "names for a file without a header; with --header yes, in place of the header's",
     otherwise: "c1,c2,…",
+    inRules: "names",
     parse: kind.names,
   },
   encoding: {
@@ -106,6 +153,7 @@ export const options = {
     commands: ledgers,
     help: "utf-8, windows-1252, iso-8859-1, utf-16le or utf-16be",
     otherwise: "utf-8; a UTF-16 byte order mark selects it",
+    inRules: "text",
     parse: kind.choice<Encoding>(["utf-8", "windows-1252", "iso-8859-1", "utf-16le", "utf-16be"]),
   },
   trim: {
@@ -113,6 +161,7 @@ export const options = {
     sides: true,
     commands: ledgers,
     help: "drop blanks around keys, text values and quoted fields before they are used",
+    inRules: "flag",
     parse: kind.flag,
   },
   foldCase: {
@@ -120,6 +169,7 @@ export const options = {
     sides: true,
     commands: ledgers,
     help: "treat A-Z as a-z in keys and text values",
+    inRules: "flag",
     parse: kind.flag,
   },
   onBadRow: {
@@ -128,6 +178,7 @@ export const options = {
     commands: pairs,
     help: "fail, or reject: count a malformed row as a break and go on",
     default: "fail",
+    inRules: "text",
     parse: kind.choice<OnBadRow>(["fail", "reject"]),
   },
   rejects: {
@@ -135,12 +186,14 @@ export const options = {
     value: "FILE",
     commands: ["run"],
     help: "where rejected rows go, with line and reason (implies --on-bad-row reject)",
+    inRules: "text",
     parse: kind.text,
   },
   unique: {
     name: "unique",
     commands: pairs,
     help: "a key that occurs twice on one side is a break even if both sides agree",
+    inRules: "flag",
     parse: kind.flag,
   },
   breaks: {
@@ -148,6 +201,7 @@ export const options = {
     value: "FILE",
     commands: ["run"],
     help: "every break, .csv or .jsonl by extension; - is standard output (CSV; the summary then goes to standard error)",
+    inRules: "text",
     parse: kind.breaksTarget,
   },
   limit: {
@@ -156,6 +210,7 @@ export const options = {
     commands: ["run"],
     help: "breaks shown in the summary; files always have all",
     default: "10",
+    inRules: "count",
     parse: kind.count(0, 1_000_000),
   },
   maxBreaks: {
@@ -164,6 +219,7 @@ export const options = {
     commands: ["run"],
     help: "up to N breaks still exit 0; the count is always shown",
     default: "0",
+    inRules: "count",
     parse: kind.count(0),
   },
   minRows: {
@@ -172,6 +228,7 @@ export const options = {
     commands: ["run"],
     help: "fewer rows on a side is an error",
     default: "0",
+    inRules: "count",
     parse: kind.count(0),
   },
   rows: {
@@ -304,12 +361,14 @@ export const options = {
     commands: all,
     help: `worker threads, at most ${threads_max}`,
     otherwise: "cores this process may use, by affinity and cgroup quota",
+    inRules: "count",
     parse: kind.count(1, threads_max),
   },
   pin: {
     name: "pin",
     commands: pairs,
     help: "pin each worker to one core, filling one NUMA node before the next",
+    inRules: "flag",
     parse: kind.flag,
   },
   memory: {
@@ -318,6 +377,7 @@ export const options = {
     commands: ledgers,
     help: "most memory for tables, e.g. 2GiB; past it recon partitions to disk",
     otherwise: "3/4 of what is available",
+    inRules: "size",
     parse: kind.size,
   },
   plan: {
@@ -326,6 +386,7 @@ export const options = {
     commands: pairs,
     help: "auto, hash or merge: force a plan, for tests and benchmarks",
     default: "auto",
+    inRules: "text",
     parse: kind.choice<Plan>(["auto", "hash", "merge"]),
   },
   temp: {
@@ -334,6 +395,7 @@ export const options = {
     commands: ledgers,
     help: "where streams are spooled and partitions spill, in unnamed files",
     otherwise: "$TMPDIR, else /var/tmp, else memory",
+    inRules: "text",
     parse: kind.text,
   },
   mode: {
@@ -342,6 +404,7 @@ export const options = {
     commands: ["run", "generate"],
     help: "mode of output files",
     default: "0600",
+    inRules: "text",
     parse: kind.mode,
   },
   progress: {
@@ -357,7 +420,9 @@ export const options = {
 } as const satisfies Record<string, Option>;
 
 export type OptionId = keyof typeof options;
-type Parsed<I extends OptionId> = ReturnType<(typeof options)[I]["parse"]>;
+type Parsed<I extends OptionId> = (typeof options)[I] extends { repeatable: true }
+  ? ReturnType<(typeof options)[I]["parse"]>[]
+  : ReturnType<(typeof options)[I]["parse"]>;
 type SidedId = { [I in OptionId]: (typeof options)[I] extends { sides: true } ? I : never }[OptionId];
 
 /** What was typed, parsed, with defaults filled in where an option has one. */
@@ -388,13 +453,10 @@ export function isRequired(command: CommandName, { required = [] }: Option): boo
 /** Options of parts that are not delivered yet: refused by their own name, never taken for a misspelling. */
 export const plannedOptions: readonly string[] = [
   "as-of",
-  "config",
   "fix-checks",
   "fix-multileg",
   "manifest",
   "metrics",
   "report",
   "state",
-  "tolerance",
-  "type",
 ];

@@ -3,6 +3,7 @@ import { usage, type Invocation } from "./arguments";
 import { Interruption } from "./interruption";
 import { ledgerContext, pairOptions, pairSpec, runSettings } from "./ledger-options";
 import type { Values } from "./options";
+import { settle } from "./settings";
 import { problem, ReconError, Stopped } from "../errors";
 import type { Note, RunResult } from "../generated/abi";
 import { openPair, type OpenedPair } from "../ledger/ledger";
@@ -15,8 +16,9 @@ import { writeOut } from "../report/standard-output";
 import { paintFor, terminalReport } from "../report/terminal";
 import { safe } from "../report/terminal-safe";
 
-export async function execute({ operands, values }: Invocation): Promise<number> {
+export async function execute(invocation: Invocation): Promise<number> {
   const started_ms = performance.now();
+  const { operands } = invocation;
   const [internal, external] = operands;
   if (internal === undefined || external === undefined || operands.length > 2) {
     throw usage(
@@ -24,6 +26,7 @@ export async function execute({ operands, values }: Invocation): Promise<number>
       "recon INTERNAL EXTERNAL [options]; see recon --help",
     );
   }
+  const { values, rules } = await settle(invocation);
   const options = pairOptions(values, internal, external);
   if (values.json && writesToStandardOutput(values))
     throw usage("--json and an output file cannot both write to standard output");
@@ -37,7 +40,7 @@ export async function execute({ operands, values }: Invocation): Promise<number>
     const context = ledgerContext(values, signal, progress.preparation);
     using pair = await openPair(options, context);
     outputs.refuseInputs(pair);
-    const spec = { ...pairSpec(pair), ...settings, ...outputs.spec, limit: shownLimit(values) };
+    const spec = { ...(await pairSpec(pair, rules, options)), ...settings, ...outputs.spec, limit: shownLimit(values) };
     const result = await context.engine.run({ run: spec }, { signal, onProgress: progress.job });
     // A ledger that changed explains everything else that may be wrong.
     pair.internal.verifyUnchanged();

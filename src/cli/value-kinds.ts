@@ -1,18 +1,27 @@
 // What an option's text means, one function per kind of value. Each throws an Error whose message completes
 // "--name takes …"; arguments.ts puts the option in front. Used by options.ts.
-import type { BreaksFormat } from "../generated/abi";
+import type { BreaksFormat, ValueType } from "../generated/abi";
 import type { ColumnPair } from "../ledger/ledger";
+import type { Tolerance } from "../rules/rules";
+import { parseTolerance } from "../rules/tolerance";
 
-export const flag = (): true => true;
+export const flag = (): boolean => true;
 export const text = (value: string): string => value;
 
-export function choice<const T extends string>(names: readonly T[]): (value: string) => T {
-  return (value) => {
+/** `choices` is for those who list them. */
+export type Choice<T> = ((value: string) => T) & { choices: readonly T[] };
+
+export function choice<const T extends string>(names: readonly T[]): Choice<T> {
+  const parse = (value: string) => {
     const found = names.find((name) => name === value);
     if (found !== undefined) return found;
     throw new Error(`${names.slice(0, -1).join(", ")} or ${names.at(-1)}, not ${JSON.stringify(value)}`);
   };
+  return Object.assign(parse, { choices: names });
 }
+
+/** What a column's values can be declared to be. */
+export const valueType = choice<Exclude<ValueType, "ratio">>(["auto", "text", "decimal", "timestamp", "date"]);
 
 export function count(least: number, most = Number.MAX_SAFE_INTEGER): (value: string) => number {
   return (value) => {
@@ -56,27 +65,54 @@ export function names(value: string): string[] {
 /** `a,b=c`: each column by its name on both sides, or by its internal and its external name. */
 export function columnPairs(value: string): ColumnPair[] {
   const found = names(value).map(columnPair);
-  for (const side of ["internal", "external"] as const) {
-    const twice = found.find((pair, i) => found.findIndex((other) => other[side] === pair[side]) < i);
-    if (twice) throw new Error(`each column once, ${JSON.stringify(twice[side])} is named twice`);
-  }
+  const twice = namedTwice(found);
+  if (twice !== null) throw new Error(`each column once, ${JSON.stringify(twice)} is named twice`);
   return found;
 }
 
-/** The first `=` outside brackets splits, so that `448[452=4]` is one name. */
+/** A name that two of the pairs have on the same side. */
+export function namedTwice(pairs: readonly ColumnPair[]): string | null {
+  for (const side of ["internal", "external"] as const) {
+    const twice = pairs.find((pair, i) => pairs.findIndex((other) => other[side] === pair[side]) < i);
+    if (twice) return twice[side];
+  }
+  return null;
+}
+
 function columnPair(value: string): ColumnPair {
+  const parts = splitAtEquals(value);
+  if (parts === null) return { internal: value, external: value };
+  const [internal, external] = parts;
+  if (internal !== "" && external !== "") return { internal, external };
+  throw new Error(`a name on both sides of "=", not ${JSON.stringify(value)}`);
+}
+
+/** At the first `=` outside brackets, so that `448[452=4]` is one name; null where there is none. */
+function splitAtEquals(value: string): [before: string, after: string] | null {
   let depth = 0;
   for (let i = 0; i < value.length; i++) {
     if (value[i] === "[") depth++;
     if (value[i] === "]") depth--;
-    if (value[i] === "=" && depth === 0) {
-      const pair = { internal: value.slice(0, i), external: value.slice(i + 1) };
-      if (pair.internal !== "" && pair.external !== "") return pair;
-      throw new Error(`a name on both sides of "=", not ${JSON.stringify(value)}`);
-    }
+    if (value[i] === "=" && depth === 0) return [value.slice(0, i), value.slice(i + 1)];
   }
-  return { internal: value, external: value };
+  return null;
 }
+
+/** What `COL=VALUE` says about a column, which goes by the internal side's name. */
+export interface ColumnValue<T> {
+  column: string;
+  value: T;
+}
+
+function columnValue<T>(value: string, form: string, parse: (text: string) => T): ColumnValue<T> {
+  const [column, text] = splitAtEquals(value) ?? ["", ""];
+  if (column === "") throw new Error(`${form}, not ${JSON.stringify(value)}`);
+  return { column, value: parse(text) };
+}
+
+export const columnType = (value: string): ColumnValue<ValueType> => columnValue(value, "COLUMN=TYPE", valueType);
+export const columnTolerance = (value: string): ColumnValue<Tolerance> =>
+  columnValue(value, "COLUMN=TOLERANCE", parseTolerance);
 
 /** Where breaks go. A path of `-` is standard output. */
 export interface BreaksTarget {

@@ -3,6 +3,7 @@
 import { editDistance } from "../edit-distance";
 import { ReconError } from "../errors";
 import type { ColumnSpec, ErrorItem, Note } from "../generated/abi";
+import type { Place } from "../rules/rules";
 import { note, type LedgerErrorCode } from "./codes";
 import { inputName } from "./source";
 
@@ -10,6 +11,8 @@ import { inputName } from "./source";
 export interface ColumnPair {
   internal: string;
   external: string;
+  /** Where a rules file names it. */
+  place?: Place;
 }
 
 /** The columns of one side as they were found. */
@@ -40,6 +43,11 @@ export interface PairedColumns {
 /** Throws one ReconError that holds everything wrong with the names. */
 export function pairColumns(internal: SideColumns, external: SideColumns, choice: ColumnChoice): PairedColumns {
   return new Pairing(internal, external, choice).result();
+}
+
+interface Refusal {
+  hint?: string;
+  pair?: ColumnPair | undefined;
 }
 
 class Pairing {
@@ -85,7 +93,7 @@ class Pairing {
       const external = this.#place(this.external, pair, option);
       if (internal === null || external === null) continue;
       if (taken.has(internal)) {
-        this.#refuse("columns", this.internal, `column ${quote(pair.internal)} is named twice by ${option}`);
+        this.#refuse("columns", this.internal, `column ${quote(pair.internal)} is named twice by ${option}`, { pair });
       }
       taken.add(internal);
       found.push({ name: pair.internal, internal, external });
@@ -95,8 +103,8 @@ class Pairing {
 
   #place(side: SideColumns, pair: ColumnPair, option: string): number | null {
     const name = pair[side.side];
-    const places = placesOf(side, name);
-    if (places.length > 1) this.#refuseRepeated(side, name, option);
+    const places = placesOf(side.names, name);
+    if (places.length > 1) this.#refuseRepeated(side, name, option, pair);
     else if (places.length === 0) this.#refuseMissing(side, pair, option);
     else if (this.#isReadable(side, places[0] as number)) return places[0] as number;
     return null;
@@ -142,13 +150,14 @@ class Pairing {
     return false;
   }
 
-  #refuseRepeated(side: SideColumns, name: string, option: string): void {
+  #refuseRepeated(side: SideColumns, name: string, option: string, pair?: ColumnPair): void {
     const count = side.names.filter((other) => other === name).length;
     this.#refuse(
       "columns",
       side,
       `column ${quote(name)} is there ${count} times, so its name alone does not tell which`,
       {
+        pair,
         hint: `${option} "${name}[1]" is the first of them, --ignore ${name} leaves all of them out`,
       },
     );
@@ -164,6 +173,7 @@ class Pairing {
       side,
       `there is no column ${quote(name)}${role}; there are ${listed(side.names)}${unread}`,
       {
+        pair,
         hint: this.#hintForMissing(side, pair, option),
       },
     );
@@ -180,8 +190,21 @@ class Pairing {
     return `${option} INTERNAL=EXTERNAL names a column that is called differently on the two sides`;
   }
 
-  #refuse(code: LedgerErrorCode, side: SideColumns, message: string, { hint = "" } = {}): void {
-    this.#problems.push({ code, path: side.path, line: side.line, column: 0, message, hint });
+  /** At the header, or where a rules file names the column. */
+  #refuse(code: LedgerErrorCode, side: SideColumns, message: string, { hint = "", pair }: Refusal = {}): void {
+    const place = pair?.place;
+    if (place === undefined) this.#problems.push({ code, path: side.path, line: side.line, column: 0, message, hint });
+    else {
+      const { path, line, column, member } = place;
+      this.#problems.push({
+        code,
+        path,
+        line,
+        column,
+        message: `${member}: ${inputName(side.path)}: ${message}`,
+        hint,
+      });
+    }
   }
 
   #noteOneSided(side: SideColumns, names: string[]): void {
@@ -204,31 +227,31 @@ export function splitAddress(reference: string): { name: string; number: number 
 }
 
 /** Places of a name; a column that is really called `x[1]` comes first. */
-function placesOf(side: SideColumns, reference: string): number[] {
-  const exact = placesOfName(side, reference);
+export function placesOf(names: string[], reference: string): number[] {
+  const exact = placesOfName(names, reference);
   const address = splitAddress(reference);
   if (exact.length > 0 || address === null) return exact;
-  return placesOfName(side, address.name).slice(address.number - 1, address.number);
+  return placesOfName(names, address.name).slice(address.number - 1, address.number);
 }
 
 /** The places of every name, made once per side: a file may have tens of thousands of columns. */
-const placesByName = new WeakMap<SideColumns, Map<string, number[]>>();
+const placesByName = new WeakMap<string[], Map<string, number[]>>();
 
-function placesOfName(side: SideColumns, name: string): number[] {
-  let places = placesByName.get(side);
+function placesOfName(names: string[], name: string): number[] {
+  let places = placesByName.get(names);
   if (places === undefined) {
-    places = Map.groupBy(side.names.keys(), (place) => side.names[place] as string);
-    placesByName.set(side, places);
+    places = Map.groupBy(names.keys(), (place) => names[place] as string);
+    placesByName.set(names, places);
   }
   return places.get(name) ?? [];
 }
 
 /** A number addresses only where the name is there more than once: `--ignore px[1]` leaves a lone `px` alone. */
 function ignoredPlaces(side: SideColumns, reference: string): number[] {
-  const exact = placesOfName(side, reference);
+  const exact = placesOfName(side.names, reference);
   const address = splitAddress(reference);
-  if (exact.length > 0 || address === null || placesOfName(side, address.name).length < 2) return exact;
-  return placesOf(side, reference);
+  if (exact.length > 0 || address === null || placesOfName(side.names, address.name).length < 2) return exact;
+  return placesOf(side.names, reference);
 }
 
 /** Places that are not in `used`, by name, in order. */
@@ -241,7 +264,7 @@ function remaining(side: SideColumns, used: Iterable<number>): Map<string, numbe
 
 function addressOf(side: SideColumns, place: number): string {
   const name = side.names[place] as string;
-  const places = placesOfName(side, name);
+  const places = placesOfName(side.names, name);
   return places.length === 1 ? name : `${name}[${places.indexOf(place) + 1}]`;
 }
 
@@ -253,13 +276,13 @@ export function quote(text: string): string {
 /** At most this many names in one message. */
 const listed_max = 20;
 
-function listed(names: string[]): string {
+export function listed(names: string[]): string {
   const more = names.length - listed_max;
   return names.slice(0, listed_max).join(", ") + (more > 0 ? ` and ${more} more` : "");
 }
 
 function nearestOrSame(side: SideColumns, name: string): string {
-  return placesOf(side, name).length > 0 ? name : (nearest(name, side.names) ?? name);
+  return placesOf(side.names, name).length > 0 ? name : (nearest(name, side.names) ?? name);
 }
 
 /** The one name that differs only in case, blanks and punctuation, or else by at most two letters. */

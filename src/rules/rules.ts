@@ -90,6 +90,7 @@ export interface ToleranceByRule {
 }
 
 export interface SignRule {
+  place: Place;
   column: Placed<string>;
   negative: string[];
   positive: string[];
@@ -102,6 +103,14 @@ export interface ControlsRule {
   sum: Placed<string>[];
   by: Placed<string> | null;
 }
+
+export const noColumnRule: Omit<ColumnRule, "name" | "place"> = {
+  type: null,
+  tolerance: null,
+  toleranceBy: null,
+  maps: { internal: null, external: null },
+  signedBy: null,
+};
 
 export const noSideRules: SideRules = {
   number: { decimal: 46, thousands: null, negative: "plain", currency: [] },
