@@ -11,6 +11,7 @@ const partition = @import("index/partition.zig");
 const placement = @import("placement.zig");
 const record = @import("csv/record.zig");
 const scan = @import("csv/scan.zig");
+const Comparer = @import("match/compare.zig").Comparer;
 const Control = @import("control.zig").Control;
 const Findings = @import("match/findings.zig").Findings;
 const Joiner = @import("match/hash_join.zig").Joiner;
@@ -120,20 +121,22 @@ const LedgerBench = struct {
         return sum;
     }
 
-    /// Spreads all rows over partitions and puts each partition into a table.
+    /// Spreads all rows over partitions and joins each partition with itself.
     fn fillTable(bench: *LedgerBench) !u64 {
         var memory: memory_module.Memory = .{ .limit_bytes = std.math.maxInt(u64), .directory = null };
         defer memory.deinit();
         const count = std.math.clamp(std.math.ceilPowerOfTwo(usize, bench.refs.items.len / 4096 + 1) catch 1, 1, 8192);
         var partitions: partition.Partitions = try .init(bench.gpa, &memory, count);
         defer partitions.deinit();
-        try partitions.append(bench.hashes.items, bench.refs.items);
+        for (bench.hashes.items, bench.refs.items) |key_hash, ref| try partitions.push(key_hash, ref.offset);
         var findings: Findings = try .init(bench.gpa, 0, false);
         defer findings.deinit();
-        // Settled rows are only put into the table: nothing is compared.
-        var joiner: Joiner = .init(bench.gpa, bench.control, undefined, &findings, false);
+        var comparer: Comparer = try .init(bench.gpa, bench.ledger, bench.ledger, &.{});
+        defer comparer.deinit(bench.gpa);
+        var joiner: Joiner = .init(bench.gpa, bench.control, &comparer, &findings, false);
         defer joiner.deinit();
-        for (0..count) |index| try joiner.join(.{ .settled = (&partitions)[0..1], .runs = &.{}, .internal = &.{}, .external = &.{} }, index);
+        const side = (&partitions)[0..1];
+        for (0..count) |index| try joiner.join(.{ .settled = &.{}, .runs = &.{}, .internal = side, .external = side }, index);
         return findings.matched;
     }
 
