@@ -17,8 +17,11 @@ test {
     _ = @import("breaks/sort.zig");
     _ = @import("fix/message_writer.zig");
     _ = @import("generate.zig");
+    _ = @import("value/date.zig");
     _ = @import("value/decimal.zig");
     _ = @import("value/number_format.zig");
     _ = @import("value/ratio.zig");
+    _ = @import("value/timestamp.zig");
+    _ = @import("value/zone.zig");
     _ = @import("value/tolerance.zig");
 }

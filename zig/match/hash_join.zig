@@ -80,10 +80,7 @@ pub const Joiner = struct {
 
     /// Joins partition `index` of what all workers wrote.
     pub fn join(joiner: *Joiner, rows: Rows, index: usize) Error!void {
-        joiner.entries.clearRetainingCapacity();
-        try joiner.gather(rows.settled, index);
-        const unique = joiner.entries.items.len == 0 or try joiner.settledAreUnique(rows, index);
-        if (unique) joiner.entries.clearRetainingCapacity();
+        if (try joiner.settle(rows, index)) joiner.entries.clearRetainingCapacity();
         const settled = joiner.entries.items.len;
         try joiner.gather(rows.internal, index);
         joiner.internal_len = joiner.entries.items.len;
@@ -103,9 +100,13 @@ pub const Joiner = struct {
         };
     }
 
-    /// Whether no key of the gathered settled pairs has any other row, by hash: then they are matched for good.
-    fn settledAreUnique(joiner: *Joiner, rows: Rows, index: usize) Error!bool {
+    /// Gathers the settled pairs of a partition. True if no key of theirs has any other row, by hash: then they are matched
+    /// for good.
+    pub fn settle(joiner: *Joiner, rows: Rows, index: usize) Error!bool {
+        joiner.entries.clearRetainingCapacity();
+        try joiner.gather(rows.settled, index);
         const settled = joiner.entries.items.len;
+        if (settled == 0) return true;
         try joiner.prepare();
         for (0..settled) |row| {
             const slot = try joiner.find(@intCast(row), .internal, false);

@@ -110,10 +110,13 @@ pub const Rule = struct {
         return rule.exactVerdict(gpa, tolerance, internal, external);
     }
 
-    /// The usual case: two short plain decimals and no more than an absolute bound.
+    /// The usual case: two short plain decimals, and no bound or an amount.
     fn quickVerdict(tolerance: ?*const Tolerance, internal: []const u8, external: []const u8) ?Verdict {
-        if (decimal.equalShort(internal, external) orelse return null) return .equal_by_value;
-        return if (tolerance == null) .differs else null;
+        const left = decimal.Short.parse(internal) orelse return null;
+        const right = decimal.Short.parse(external) orelse return null;
+        if (left.equal(right)) return .equal_by_value;
+        const bound = tolerance orelse return .differs;
+        return if (left.within(right, bound.short orelse return null)) .within_tolerance else .differs;
     }
 
     fn exactVerdict(rule: *const Rule, gpa: Allocator, tolerance: ?*const Tolerance, internal: []const u8, external: []const u8) Error!Verdict {

@@ -169,11 +169,52 @@ fn isDigit(byte: u8) bool {
     return byte -% '0' <= 9;
 }
 
-/// Whether two short plain decimals are equal; null if they have to be read with care.
-pub fn equalShort(a: []const u8, b: []const u8) ?bool {
-    if (!isPlain(a) or !isPlain(b)) return null;
-    return equalPlain(a, b);
-}
+/// A number of at most 18 digits, `mantissa` times 10^-`places`: what nearly every value is.
+pub const Short = struct {
+    mantissa: i64,
+    places: u8,
+
+    const max_digits = 18;
+
+    /// Optional sign, digits, at most one point; null for anything else and for more digits.
+    pub fn parse(text: []const u8) ?Short {
+        if (text.len == 0 or text.len > max_digits + 2) return null;
+        const is_signed = text[0] == '-' or text[0] == '+';
+        var mantissa: i64 = 0;
+        var digits: u8 = 0;
+        var point: ?u8 = null;
+        for (text[@intFromBool(is_signed)..]) |byte| {
+            const digit = byte -% '0';
+            if (digit <= 9) {
+                mantissa = mantissa *% 10 +% digit;
+                digits += 1;
+            } else if (byte == '.' and point == null) {
+                point = digits;
+            } else return null;
+        }
+        if (digits == 0 or digits > max_digits) return null;
+        return .{ .mantissa = if (text[0] == '-') -mantissa else mantissa, .places = if (point) |before| digits - before else 0 };
+    }
+
+    /// The distance of two numbers times 10^`places`, `places` being at least both of theirs.
+    fn distance(a: Short, b: Short, places: u8) u128 {
+        return @abs(a.scaled(places) - b.scaled(places));
+    }
+
+    fn scaled(short: Short, places: u8) i128 {
+        return @as(i128, short.mantissa) * powers_of_ten[places - short.places];
+    }
+
+    pub fn equal(a: Short, b: Short) bool {
+        return a.distance(b, @max(a.places, b.places)) == 0;
+    }
+
+    /// Whether two numbers are apart by no more than `bound`, which is not negative.
+    pub fn within(a: Short, b: Short, bound: Short) bool {
+        const places = @max(a.places, b.places, bound.places);
+        return a.distance(b, places) <= @as(u128, @intCast(bound.scaled(places)));
+    }
+};
 
 /// A finite decimal number of any size. Values of more than four limbs own memory: give `deinit` the allocator that
 /// made them. Methods that return a Decimal allocate only for such values and fail with OutOfMemory alone.
@@ -913,4 +954,35 @@ test "values of everyday size never allocate" {
     var b = (try Decimal.parsePlain(testing.failing_allocator, "-0.000000000000000001")).?;
     const difference = try Decimal.difference(testing.failing_allocator, &a, &b);
     try expectText("1000000000000000000", &difference);
+}
+
+test "short numbers agree with all numbers" {
+    const allocator = std.testing.allocator;
+    var prng: std.Random.DefaultPrng = .init(std.testing.random_seed);
+    const random = prng.random();
+    var close: usize = 0;
+    for (0..20_000) |_| {
+        var texts: [3][24]u8 = undefined;
+        var numbers: [3][]const u8 = undefined;
+        var decimals: [3]Decimal = undefined;
+        for (&texts, &numbers, &decimals, 0..) |*text, *number, *decimal, i| {
+            const wide = random.boolean();
+            const integer = if (wide) random.uintLessThan(u64, 1_000_000_000) else random.uintLessThan(u64, 3);
+            const places = random.uintLessThan(u8, 10);
+            const fraction = random.uintLessThan(u64, powers_of_ten[@min(places, 2)] + 1) % powers_of_ten[places];
+            const sign: []const u8 = if (i < 2 and random.boolean()) "-" else "";
+            number.* = if (places == 0) try std.fmt.bufPrint(text, "{s}{d}", .{ sign, integer }) else try std.fmt.bufPrint(text, "{s}{d}.{[2]d:0>[3]}", .{ sign, integer, fraction, places });
+            decimal.* = (try Decimal.parsePlain(allocator, number.*)).?;
+        }
+        const shorts = [3]Short{ Short.parse(numbers[0]).?, Short.parse(numbers[1]).?, Short.parse(numbers[2]).? };
+        const apart = try Decimal.difference(allocator, &decimals[0], &decimals[1]);
+        try std.testing.expectEqual(apart.isZero(), shorts[0].equal(shorts[1]));
+        const within = apart.compareAbs(&decimals[2]) != .gt;
+        close += @intFromBool(within);
+        try std.testing.expectEqual(within, shorts[0].within(shorts[1], shorts[2]));
+    }
+    try std.testing.expect(close > 100);
+    for ([_][]const u8{ "", "-", ".", "1e5", "1234567890123456789", "--1", "1.2.3", "1,2" }) |text| try std.testing.expectEqual(null, Short.parse(text));
+    try std.testing.expect(Short.parse("-0").?.equal(Short.parse("0.000").?));
+    try std.testing.expect(Short.parse("999999999999999999").?.within(Short.parse(".000000000000000001").?, Short.parse("999999999999999999").?));
 }

@@ -46,10 +46,16 @@ pub const NumberFormat = struct {
         return true;
     }
 
-    /// Whether the text is surely a number in the default format; false means look closer. Reads up to 64 bytes behind it.
-    pub fn isUsual(text: []const u8) bool {
-        const format: NumberFormat = .{};
-        return format.scan(text) != null;
+    /// Whether the text is surely a number in the default format; false means look closer. Up to 32 bytes are read,
+    /// whatever its length.
+    pub inline fn isUsual(text: []const u8) bool {
+        if (text.len > 32) return false;
+        const bytes: @Vector(32, u8) = text.ptr[0..32].*;
+        const inside: u32 = @intCast((@as(u64, 1) << @intCast(text.len)) - 1);
+        const digits: u32 = @as(u32, @bitCast(bytes -% @as(@Vector(32, u8), @splat('0')) <= @as(@Vector(32, u8), @splat(9)))) & inside;
+        const points: u32 = @as(u32, @bitCast(bytes == @as(@Vector(32, u8), @splat('.')))) & inside;
+        const sign = @intFromBool(bytes[0] == '-' or bytes[0] == '+');
+        return digits != 0 and points & (points -% 1) == 0 and digits | points | sign == inside;
     }
 
     /// The value of a field, owned by the caller; null if it is no number in this format.
@@ -317,4 +323,23 @@ fn exerciseAllocations(allocator: Allocator) !void {
 
 test "memory that runs out is reported and nothing leaks" {
     try testing.checkAllAllocationFailures(testing.allocator, exerciseAllocations, .{});
+}
+
+test "usual numbers are numbers" {
+    const alphabet = "07.-+e, ";
+    const format: NumberFormat = .{};
+    var text: [48]u8 = @splat(0);
+    var usual: usize = 0;
+    for (0..8 * 8 * 8 * 8 * 8) |code| {
+        var rest = code;
+        for (text[0..5]) |*byte| {
+            byte.* = alphabet[rest % alphabet.len];
+            rest /= alphabet.len;
+        }
+        for (1..6) |len| if (NumberFormat.isUsual(text[0..len])) {
+            usual += 1;
+            try testing.expect(format.scan(text[0..len]) != null);
+        };
+    }
+    try testing.expect(usual > 1000 and NumberFormat.isUsual("-1234567890.123456789012345678" ++ "\x00" ** 8) == false);
 }

@@ -2,6 +2,7 @@
 const std = @import("std");
 const Allocator = std.mem.Allocator;
 const Decimal = @import("decimal.zig").Decimal;
+const Short = @import("decimal.zig").Short;
 const NumberFormat = @import("number_format.zig").NumberFormat;
 
 /// A bound on the difference of two decimals; the bound itself is within. Exact: a rate is multiplied with the larger
@@ -12,6 +13,8 @@ pub const Tolerance = struct {
     /// The amount as it was declared.
     declared: Decimal,
     unit: Unit,
+    /// An absolute amount that is short.
+    short: ?Short,
     relative: bool,
     /// With a rate: the lesser of the two bounds counts.
     cap: ?Decimal = null,
@@ -40,6 +43,7 @@ pub const Tolerance = struct {
             .amount = try parseBound(allocator, amount, unit.exponent()),
             .declared = .zero,
             .unit = unit,
+            .short = if (unit == .absolute) Short.parse(amount) else null,
             .relative = unit != .absolute,
         };
         errdefer tolerance.deinit(allocator);
