@@ -26,7 +26,7 @@ export async function loadRules(path: string): Promise<RulesFile> {
 
 export function readRules(path: string, text: string): RulesFile {
   const problems: ErrorItem[] = [];
-  const read = file.read(new Cursor(path, parseToml(path, text), "", problems));
+  const read = file.read(new Cursor(path, parseToml(path, text.replace(/^\uFEFF/, "")), "", problems));
   if (problems.length > 0) throw inOrder(problems);
   const { internal = {}, external = {} } = read as FileRead;
   return {

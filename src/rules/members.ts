@@ -6,7 +6,7 @@ import { parseDateFormat } from "./date-format";
 import type { GroupRule, Placed, ToleranceByRule } from "./rules";
 import {
   choice,
-  either,
+  byKind,
   filled,
   flag,
   list,
@@ -33,13 +33,15 @@ const words = list(
 
 /** A column by one name, or by one of each side. */
 const columnPair = map(
-  either(
-    columnName,
-    "table",
-    table({
-      internal: { shape: columnName, about: "its name in the internal ledger", required: true },
-      external: { shape: columnName, about: "its name in the external ledger", required: true },
-    }),
+  byKind(
+    ["text", columnName],
+    [
+      "table",
+      table({
+        internal: { shape: columnName, about: "its name in the internal ledger", required: true },
+        external: { shape: columnName, about: "its name in the external ledger", required: true },
+      }),
+    ],
   ),
   (value, { place }) => (typeof value === "string" ? { internal: value, external: value, place } : { ...value, place }),
 );
@@ -56,7 +58,10 @@ function optionShape(option: Option): Shape<unknown> {
     case "count":
       return whole("a whole number", option.parse);
     case "size":
-      return either(text('a size such as "2GiB"', option.parse), "whole", whole("a number of bytes", option.parse));
+      return byKind(
+        ["text", text('a size such as "2GiB"', option.parse)],
+        ["whole", whole("a number of bytes", option.parse)],
+      );
     case "names":
       return list(columnName, "a list of column names");
     case "pairs":

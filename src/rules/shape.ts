@@ -39,8 +39,10 @@ export class Cursor {
     return new Cursor(this.file, node, `${this.member}[${index}]`, this.problems);
   }
 
-  refuse(message: string, hint = "", { line, column }: { line: number; column: number } = this.node): undefined {
-    const subject = this.member === "" ? "" : `${this.member}: `;
+  /** At `where`, if what is wrong is another value than this. */
+  refuse(message: string, hint = "", where: Place = this.place): undefined {
+    const { line, column, member } = where;
+    const subject = member === "" ? "" : `${member}: `;
     this.problems.push({ code: "rules", path: this.file, line, column, message: subject + message, hint });
     return undefined;
   }
@@ -123,13 +125,17 @@ export function choice<const T extends string>(names: readonly T[]): Shape<T> {
 
 const quoted = (name: string) => JSON.stringify(name);
 
-/** The shape that fits the kind of what is there. */
-export function either<A, B>(first: Shape<A>, kind: TomlNode["kind"], second: Shape<B>): Shape<A | B> {
-  const expected = `${first.expected}, or ${second.expected}`;
+/** The shape that is for the kind of what is there. */
+export function byKind<A, B>(first: [TomlNode["kind"], Shape<A>], second: [TomlNode["kind"], Shape<B>]): Shape<A | B> {
+  const shapes = new Map<string, Shape<A | B>>([first, second]);
+  const expected = `${first[1].expected}, or ${second[1].expected}`;
   return {
     expected,
-    schema: { anyOf: [first.schema, second.schema] },
-    read: (at) => (at.node.kind === kind ? second.read(at) : first.read(at)),
+    schema: { anyOf: [first[1].schema, second[1].schema] },
+    read(at) {
+      const shape = shapes.get(at.node.kind);
+      return shape === undefined ? at.unexpected(expected) : shape.read(at);
+    },
   };
 }
 
@@ -221,7 +227,7 @@ function refuseUnknown(at: Cursor, name: string, member: TomlMember, known: stri
     .sort((a, b) => a.edits - b.edits)[0];
   const close = near !== undefined && near.edits <= Math.max(1, Math.floor(name.length / 3));
   const hint = close ? `did you mean ${near.other}?` : (elsewhere ?? `known here: ${known.join(", ")}`);
-  inner.refuse("unknown member", hint, member);
+  inner.refuse("unknown member", hint, { ...inner.place, line: member.line, column: member.column });
 }
 
 /** A table whose names are the user's own. */

@@ -158,10 +158,13 @@ export class Translation {
     });
   }
 
-  /** A rule of a column that neither side has. */
+  /** What a value is is said by the internal side's name; codes and signs may be for a column of the other side alone. */
   #refuseUnknown(rule: ColumnRule): void {
-    if (this.#find("internal", rule.name) !== null || this.#find("external", rule.name) !== null) return;
-    this.#refuseMissing("internal", { value: rule.name, place: (rule.type ?? rule.tolerance ?? rule).place });
+    const { type, tolerance, toleranceBy } = rule;
+    const said = type ?? tolerance ?? toleranceBy?.column;
+    if (this.#find("internal", rule.name) !== null) return;
+    if (said === undefined && this.#find("external", rule.name) !== null) return;
+    this.#refuseMissing("internal", { value: rule.name, place: (said ?? rule).place });
   }
 
   #refuseOnKey({ name, type, tolerance, toleranceBy, signedBy }: ColumnRule): void {
