@@ -235,6 +235,8 @@ pub const GenerateSpec = struct {
 
 /// Folds the rows of one ledger that agree in the columns `by` into one row each, and writes a ledger with an origin
 /// (see `OriginSpec`): CSV with commas and double quotes, the columns `by`, `sum` and `vwap` in that order, no header.
+/// Rows agree by values as they are compared; what is written in `by` columns is the first row's value as its file has it,
+/// sums and averages are plain decimals.
 pub const FoldSpec = struct {
     ledger: LedgerSpec,
     by: []const u32,

@@ -6,6 +6,7 @@ import type { Engine } from "../engine/engine";
 import { fileProblem, ReconError } from "../errors";
 import type { GenerateSpec } from "../generated/abi";
 import { openPair, type OpenedPair, type PairOptions } from "../ledger/ledger";
+import { noSideRules } from "../rules/rules";
 import { OutputFile } from "../report/output-file";
 
 /** Choices of `recon generate`. No key occurs twice on a side: the baselines know nothing of groups. */
@@ -123,6 +124,7 @@ export function openGenerated(engine: Engine, { internal, external }: Pair): Pro
     encoding: null,
     trim: false,
     foldCase: false,
+    rules: noSideRules,
   } as const;
   const options: PairOptions = {
     internal: { ...side, side: "internal", path: internal },

@@ -1,7 +1,7 @@
 // recon explain: everything about the rows of some keys, matched or broken, and where a key that is not there may hide.
 import { usage, type Invocation } from "./arguments";
 import { Interruption } from "./interruption";
-import { ledgerContext, pairOptions, pairSpec, runSettings } from "./ledger-options";
+import { applyRules, ledgerContext, pairOptions, pairSpec, runSettings } from "./ledger-options";
 import { settle } from "./settings";
 import { problem, ReconError } from "../errors";
 import type { LedgerSpec, RunSpec } from "../generated/abi";
@@ -55,12 +55,14 @@ export async function execute(invocation: Invocation): Promise<number> {
   }
   const { values, rules: declared } = await settle(invocation);
   const keys = keyTexts.map((text) => keyParts(text, values.key!.length));
-  const options = pairOptions(values, internal, external);
+  const options = pairOptions(values, internal, external, declared);
 
   using interruption = new Interruption();
   const context = ledgerContext(values, interruption.signal);
-  using pair = await openPair(options, context);
-  const spec = { ...(await pairSpec(pair, declared, options)), ...runSettings(values) };
+  const settings = runSettings(values);
+  using opened = await openPair(options, context);
+  using pair = await applyRules(opened, declared, options, settings, context);
+  const spec = { ...pairSpec(pair), ...settings };
   const explanations = await explain(keys, pair, spec, context);
   const names = pair.key.map(({ name }) => name);
   const nowhere = explanations.filter(({ pairs, nearMisses }) => pairs.length + nearMisses.length === 0);

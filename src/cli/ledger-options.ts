@@ -4,12 +4,18 @@ import type { Values } from "./options";
 import { count } from "./value-kinds";
 import { Engine } from "../engine/engine";
 import { memoryBudget, temporaryFolder, usableCores } from "../engine/machine";
-import type { RunSpec } from "../generated/abi";
+import type { ControlSpec, RunSpec } from "../generated/abi";
+import { foldLedger, foldedTypes, type Folded, type FoldSettings } from "../ledger/group";
 import type { LedgerContext, OpenedPair, OpenLedger, PairOptions, SideOptions } from "../ledger/ledger";
-import { noRules, type Rules } from "../rules/rules";
+import { noRules, type Rules, type SideMember } from "../rules/rules";
 
 /** How one side is to be read: what was typed for the side wins over what was typed for both. */
-export function sideOptions(values: Values, side: "internal" | "external", path: string): SideOptions {
+export function sideOptions(
+  values: Values,
+  side: "internal" | "external",
+  path: string,
+  rules: Rules = noRules,
+): SideOptions {
   const typed = { ...values, ...values[side] };
   const quote = typed.quote;
   const delimiter = typed.delimiter ?? null;
@@ -29,15 +35,16 @@ export function sideOptions(values: Values, side: "internal" | "external", path:
     encoding: typed.encoding ?? null,
     trim: typed.trim ?? false,
     foldCase: typed.foldCase ?? false,
+    rules: rules[side],
   };
 }
 
 /** Throws a usage error where the values cannot go together. */
-export function pairOptions(values: Values, internal: string, external: string): PairOptions {
+export function pairOptions(values: Values, internal: string, external: string, rules: Rules): PairOptions {
   if (internal === "-" && external === "-") throw usage("only one of the two ledgers can be standard input");
   return {
-    internal: sideOptions(values, "internal", internal),
-    external: sideOptions(values, "external", external),
+    internal: sideOptions(values, "internal", internal, rules),
+    external: sideOptions(values, "external", external, rules),
     key: values.key ?? null,
     compare: values.compare ?? null,
     ignore: values.ignore ?? [],
@@ -68,29 +75,68 @@ export function runSettings(values: Values) {
   } satisfies Partial<RunSpec>;
 }
 
-/** The members of a RunSpec that say what is compared, and how it is read. Throws where rules do not fit the columns. */
-export async function pairSpec({ internal, external, key, compare }: OpenedPair, rules: Rules, options: PairOptions) {
-  if (rules === noRules)
-    return { internal: internal.spec, external: external.spec, key, compare } satisfies Partial<RunSpec>;
+/** A pair that is read as the rules say. Disposing it closes folded ledgers, not the pair it was made from. */
+export interface RuledPair extends OpenedPair {
+  controls: ControlSpec[];
+}
+
+/** Throws where rules do not fit the columns, and what is wrong with rows that are folded. */
+export async function applyRules(
+  pair: OpenedPair,
+  rules: Rules,
+  options: PairOptions,
+  settings: FoldSettings,
+  context: LedgerContext,
+): Promise<RuledPair> {
+  if (rules === noRules) return { ...pair, controls: [], [Symbol.dispose]: () => {} };
   const { Translation } = await import("../rules/translate");
   const names = (ledger: OpenLedger, { trim, foldCase }: SideOptions) => ({
     path: ledger.paths[0] as string,
     names: ledger.columns,
+    compared: ledger.group?.names ?? ledger.columns,
     trim,
     foldCase,
   });
-  const sides = { internal: names(internal, options.internal), external: names(external, options.external) };
+  const sides = { internal: names(pair.internal, options.internal), external: names(pair.external, options.external) };
   const translation = new Translation(rules, sides, [...(options.key ?? []), ...(options.compare ?? [])]);
-  const comparison = translation.comparison(key, compare);
-  const hasTimes = comparison.compare.some(({ type }) => type === "timestamp");
-  const spec = {
-    internal: { ...internal.spec, ...translation.reading("internal", hasTimes) },
-    external: { ...external.spec, ...translation.reading("external", hasTimes) },
-    key,
-    ...comparison,
-  } satisfies Partial<RunSpec>;
+  const { compare, controls } = translation.comparison(pair.key, pair.compare);
+  const hasTimes = compare.some(({ type }) => type === "timestamp");
+  const readings = {
+    internal: translation.reading("internal", hasTimes),
+    external: translation.reading("external", hasTimes),
+  };
   translation.finish();
-  return spec;
+  using folds = new DisposableStack();
+  const ledger = async (side: SideMember): Promise<OpenLedger> => {
+    const spec = { ...pair[side].spec, ...readings[side] };
+    const { group } = pair[side];
+    if (group === null) return { ...pair[side], spec };
+    return foldedOf(pair[side], folds.use(await foldLedger(spec, group, foldSettings(settings), context)));
+  };
+  const [internal, external] = [await ledger("internal"), await ledger("external")];
+  const opened = folds.move();
+  const groups = { internal: internal.group, external: external.group };
+  return {
+    ...pair,
+    internal,
+    external,
+    compare: foldedTypes(compare, groups),
+    controls,
+    [Symbol.dispose]: () => opened.dispose(),
+  };
+}
+
+function foldSettings({ threads, memory_bytes, temp_directory }: FoldSettings): FoldSettings {
+  return { threads, memory_bytes, temp_directory };
+}
+
+function foldedOf(ledger: OpenLedger, { spec, result }: Folded): OpenLedger {
+  return { ...ledger, spec, ignored: ledger.ignored + result.ignored, filtered: result.filtered };
+}
+
+/** The members of a RunSpec that say what is compared, and how it is read. */
+export function pairSpec({ internal, external, key, compare, controls }: RuledPair) {
+  return { internal: internal.spec, external: external.spec, key, compare, controls } satisfies Partial<RunSpec>;
 }
 
 /** For tests: tiny units of work, and hashes cut so short that they collide. */

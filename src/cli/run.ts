@@ -1,11 +1,11 @@
 // recon INTERNAL EXTERNAL: open, run, check, publish, report.
 import { usage, type Invocation } from "./arguments";
 import { Interruption } from "./interruption";
-import { ledgerContext, pairOptions, pairSpec, runSettings } from "./ledger-options";
+import { applyRules, ledgerContext, pairOptions, pairSpec, runSettings } from "./ledger-options";
 import type { Values } from "./options";
 import { settle } from "./settings";
 import { problem, ReconError, Stopped } from "../errors";
-import type { Note, RunResult } from "../generated/abi";
+import type { Note, RunResult, SideCounts } from "../generated/abi";
 import { openPair, type OpenedPair } from "../ledger/ledger";
 import { jsonReport } from "../report/json";
 import { counted } from "../report/numbers";
@@ -27,7 +27,7 @@ export async function execute(invocation: Invocation): Promise<number> {
     );
   }
   const { values, rules } = await settle(invocation);
-  const options = pairOptions(values, internal, external);
+  const options = pairOptions(values, internal, external, rules);
   if (values.json && writesToStandardOutput(values))
     throw usage("--json and an output file cannot both write to standard output");
 
@@ -38,14 +38,15 @@ export async function execute(invocation: Invocation): Promise<number> {
   let progress: Progress | undefined = new Progress(values.progress, values.quiet ?? false);
   try {
     const context = ledgerContext(values, signal, progress.preparation);
-    using pair = await openPair(options, context);
-    outputs.refuseInputs(pair);
-    const spec = { ...(await pairSpec(pair, rules, options)), ...settings, ...outputs.spec, limit: shownLimit(values) };
+    using opened = await openPair(options, context);
+    outputs.refuseInputs(opened);
+    using pair = await applyRules(opened, rules, options, settings, context);
+    const spec = { ...pairSpec(pair), ...settings, ...outputs.spec, limit: shownLimit(values) };
     const result = await context.engine.run({ run: spec }, { signal, onProgress: progress.job });
     // A ledger that changed explains everything else that may be wrong.
     pair.internal.verifyUnchanged();
     pair.external.verifyUnchanged();
-    checkResult(result, values);
+    checkResult(result, pair, values);
     outputs.publish();
     progress[Symbol.dispose]();
     progress = undefined;
@@ -55,7 +56,7 @@ export async function execute(invocation: Invocation): Promise<number> {
       pair,
       result,
       notes: [...pair.notes, ...result.notes, ...rowNotes(result)],
-      exitCode: total <= values.maxBreaks ? 0 : 1,
+      exitCode: total <= values.maxBreaks && result.controls.every(({ difference }) => difference === "0") ? 0 : 1,
       elapsed_ms: performance.now() - started_ms,
       total,
       breaksPath: values.breaks?.path ?? null,
@@ -118,9 +119,9 @@ function shownLimit({ json, quiet, limit }: Values): number {
 }
 
 /** Throws unless the result is a whole one that adds up. */
-function checkResult(result: RunResult, values: Values): void {
+function checkResult(result: RunResult, pair: OpenedPair, values: Values): void {
   if (result.outcome === "failed") throw failure(result, values);
-  checkAccounting(result);
+  checkAccounting(result, pair);
   for (const side of ["internal", "external"] as const) {
     const { rows } = result[side];
     if (rows >= values.minRows) continue;
@@ -139,24 +140,32 @@ function failure({ errors, error_count }: RunResult, { breaks, rejects }: Values
 }
 
 /** The accounting identity, once more and in the other language: every row of both sides is in exactly one class. */
-function checkAccounting({ internal, external, matched, breaks }: RunResult): void {
-  const classes = ({ matched, mismatch, missing, duplicate, missing_key, rejected }: RunResult["internal"]) =>
+function checkAccounting({ internal, external, matched, breaks }: RunResult, pair: OpenedPair): void {
+  const classes = ({ matched, mismatch, missing, duplicate, missing_key, rejected }: SideCounts) =>
     matched + mismatch + missing + duplicate + missing_key + rejected;
-  const pairs: [string, number, number][] = [
+  const accounts: [string, number, number][] = [
     ["rows of the internal ledger", internal.rows, classes(internal)],
     ["rows of the external ledger", external.rows, classes(external)],
-    ["matched internal rows", internal.matched, matched],
-    ["matched external rows", external.matched, matched],
-    ["mismatched internal rows", internal.mismatch, breaks.mismatch],
-    ["mismatched external rows", external.mismatch, breaks.mismatch],
-    ["missing_external", internal.missing, breaks.missing_external],
-    ["missing_internal", external.missing, breaks.missing_internal],
-    ["duplicate_internal", internal.duplicate, breaks.duplicate_internal],
-    ["duplicate_external", external.duplicate, breaks.duplicate_external],
-    ["missing_key", internal.missing_key + external.missing_key, breaks.missing_key],
-    ["rejected", internal.rejected + external.rejected, breaks.rejected],
   ];
-  for (const [what, one, other] of pairs) {
+  // Where rows are folded, many of them are one break.
+  if (pair.internal.group === null)
+    accounts.push(
+      ["matched internal rows", internal.matched, matched],
+      ["mismatched internal rows", internal.mismatch, breaks.mismatch],
+      ["missing_external", internal.missing, breaks.missing_external],
+      ["duplicate_internal", internal.duplicate, breaks.duplicate_internal],
+    );
+  if (pair.external.group === null)
+    accounts.push(
+      ["matched external rows", external.matched, matched],
+      ["mismatched external rows", external.mismatch, breaks.mismatch],
+      ["missing_internal", external.missing, breaks.missing_internal],
+      ["duplicate_external", external.duplicate, breaks.duplicate_external],
+    );
+  if (pair.internal.group === null && pair.external.group === null)
+    accounts.push(["missing_key", internal.missing_key + external.missing_key, breaks.missing_key]);
+  accounts.push(["rejected", internal.rejected + external.rejected, breaks.rejected]);
+  for (const [what, one, other] of accounts) {
     if (one !== other)
       throw problem("internal", `internal error: the accounts do not balance: ${what}: ${one} and ${other}`);
   }

@@ -2,6 +2,8 @@
 import type {
   BenchResult,
   BenchSpec,
+  FoldResult,
+  FoldSpec,
   GenerateResult,
   GenerateSpec,
   JobSpec,
@@ -37,6 +39,7 @@ export class Engine {
   run(spec: { run: RunSpec }, options?: JobOptions): Promise<RunResult>;
   run(spec: { sample: SampleSpec }, options?: JobOptions): Promise<SampleResult>;
   run(spec: { generate: GenerateSpec }, options?: JobOptions): Promise<GenerateResult>;
+  run(spec: { fold: FoldSpec }, options?: JobOptions): Promise<FoldResult>;
   run(spec: { bench: BenchSpec }, options?: JobOptions): Promise<BenchResult>;
   run(spec: JobSpec, options: JobOptions = {}): Promise<unknown> {
     return runJob(this.#library, spec, options);

@@ -12,6 +12,7 @@ export const ledgerErrors = {
   spool: "the temporary copy of a stream cannot be written",
   delimiter: "the header has one column and another delimiter would split it",
   header: "it cannot be told whether there is a header, or headers that must be alike differ",
+  trailer: "the control record at the end of a file is missing, malformed, or does not agree with the rows",
   columns: "a column that is needed is not there, is there twice, or is named twice",
   changed: "the file changed while it was read",
 } as const;
@@ -19,6 +20,7 @@ export const ledgerErrors = {
 export const ledgerNotes = {
   header: "whether the first record was read as a header, and why",
   columns: "columns that only one side has, or that no side has",
+  grouped: "columns of a grouped side that are not compared, because they are neither by, sum nor vwap",
   keys_only: "no column was left to compare",
   trailing_column: "an empty unnamed last column was left out",
   encoding: "a byte order mark decided the encoding against the option",

@@ -1,9 +1,9 @@
 // From names to places: key columns, compared columns, what is left out, and the messages for names that are not there,
 // are there twice or are nearly right. Pure; used by ledger.ts.
 import { editDistance } from "../edit-distance";
-import { ReconError } from "../errors";
+import { problem, ReconError } from "../errors";
 import type { ColumnSpec, ErrorItem, Note } from "../generated/abi";
-import type { Place } from "../rules/rules";
+import type { Place, Placed } from "../rules/rules";
 import { note, type LedgerErrorCode } from "./codes";
 import { inputName } from "./source";
 
@@ -26,6 +26,8 @@ export interface SideColumns {
   noHeaderBecause: string | null;
   /** Places of names that are not valid UTF-8. */
   undecodable: Set<number>;
+  /** All columns of the file, where `names` are those of its folded rows. */
+  folded?: { from: string[] };
 }
 
 export interface ColumnChoice {
@@ -167,6 +169,7 @@ class Pairing {
     const name = pair[side.side];
     const isDefault = option === "--key" && this.choice.key === null;
     const role = isDefault ? ", the key unless --key says otherwise" : "";
+    if (side.folded?.from.includes(name)) return this.#refuseUnfolded(side, name);
     const unread = side.noHeaderBecause === null ? "" : ` (read without a header: ${side.noHeaderBecause})`;
     this.#refuse(
       "columns",
@@ -175,6 +178,18 @@ class Pairing {
       {
         pair,
         hint: this.#hintForMissing(side, pair, option),
+      },
+    );
+  }
+
+  #refuseUnfolded(side: SideColumns, name: string): void {
+    const group = `[group.${side.side}]`;
+    this.#refuse(
+      "columns",
+      side,
+      `column ${quote(name)} is neither by, sum nor vwap of ${group}, so folded rows have none`,
+      {
+        hint: `add it to by or sum of ${group}, or to vwap = { ${name} = WEIGHT }`,
       },
     );
   }
@@ -218,6 +233,18 @@ class Pairing {
       if (!known) this.#notes.push(note("columns", `--ignore: no side has a column ${quote(name)}`));
     }
   }
+}
+
+/** The place of a column that a rule names on one side. Throws `columns` with the names that are there. */
+export function rulePlace(side: SideColumns, { value: name, place }: Placed<string>): number {
+  const [found, another] = placesOf(side.names, name);
+  if (found !== undefined && another === undefined) return found;
+  const near = nearest(name, side.names);
+  const hint =
+    found !== undefined ? `"${name}[1]" is the first of them` : near === null ? "" : `did you mean ${quote(near)}?`;
+  const what = found !== undefined ? `has several columns ${quote(name)}` : `has no column ${quote(name)}`;
+  const message = `${place.member}: ${inputName(side.path)} ${what}; there are ${listed(side.names)}`;
+  throw problem("columns", message, { path: place.path, line: place.line, column: place.column, hint });
 }
 
 /** `name` of `name[2]` with the number, null for a name that has none. */

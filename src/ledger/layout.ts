@@ -4,6 +4,8 @@ import { ReconError } from "../errors";
 import type { FileSpec, Note, SampleRecord, SampleResult } from "../generated/abi";
 import { fault, note } from "./codes";
 import type { SideColumns } from "./columns";
+import type { Trailer } from "./extent";
+import type { TrailerRule } from "../rules/rules";
 import type { HeaderDecision, HeaderEvidence, HeaderMode } from "./header";
 
 /** One side with the first records of each of its files. */
@@ -14,7 +16,15 @@ export interface SampledSide {
   header: HeaderMode;
   columns: string[] | null;
   delimiter: number;
-  files: { spec: FileSpec; sample: SampleResult }[];
+  files: SampledFile[];
+}
+
+/** The part of a file that holds its records. `ignored` counts the lines that are left out in front of it and behind. */
+export interface SampledFile {
+  spec: FileSpec;
+  sample: SampleResult;
+  ignored: number;
+  trailer: { found: Trailer; rule: TrailerRule } | null;
 }
 
 export interface Layout {

@@ -25,6 +25,7 @@ import {
 } from "./ledger";
 import { Engine } from "../engine/engine";
 import { ReconError } from "../errors";
+import { noSideRules } from "../rules/rules";
 
 const folder = mkdtempSync(join(tmpdir(), "recon-ledger-"));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -41,7 +42,7 @@ function file(content: string | Uint8Array): string {
 
 function side(name: "internal" | "external", path: string, rest: Partial<SideOptions> = {}): SideOptions {
   const defaults = { delimiter: null, quote: 34, header: "auto", columns: null, encoding: null } as const;
-  return { side: name, path, ...defaults, trim: false, foldCase: false, ...rest };
+  return { side: name, path, ...defaults, trim: false, foldCase: false, rules: noSideRules, ...rest };
 }
 
 /** Lets the thread go that waits for a writer of a FIFO: there are only a few. */

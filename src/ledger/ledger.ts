@@ -1,11 +1,14 @@
 // Opening ledgers: from a path, pattern or `-` and its options to descriptors, dialect, header and columns. The order of
 // the steps is here; each step has its own file. Used by the commands that read ledgers.
 import { ReconError } from "../errors";
-import type { ColumnSpec, LedgerSpec, Note, SampleResult } from "../generated/abi";
+import type { ColumnSpec, FileSpec, LedgerSpec, Note, SampleResult } from "../generated/abi";
 import { fault, note } from "./codes";
+import type { SideRules } from "../rules/rules";
 import { pairColumns, quote, type ColumnPair } from "./columns";
 import { DataFile, emptyHint } from "./data-file";
 import type { Encoding } from "./encoding";
+import { boundsOf, trailerSpec, withoutTrailer } from "./extent";
+import { groupedColumns, groupNotes, groupOf, refuseUngroupedKey, type Group } from "./group";
 import { decideHeader, decideHeaders, type HeaderDecision, type HeaderEvidence, type HeaderMode } from "./header";
 import { evidenceOf, headerText, layOut, shown, type Layout, type SampledSide } from "./layout";
 import { expandPath, inputName, isStandardInput } from "./source";
@@ -26,6 +29,7 @@ export interface SideOptions {
   encoding: Encoding | null;
   trim: boolean;
   foldCase: boolean;
+  rules: SideRules;
 }
 
 export interface PairOptions {
@@ -44,8 +48,12 @@ export interface OpenLedger extends Disposable {
   header: boolean;
   delimiter: number;
   columns: string[];
-  /** Blank lines in front of where the engine begins to read and count. */
+  /** Lines that the engine does not read and count: in front of the first row, and behind the last. */
   ignored: number;
+  /** Rows that a fold has already left out. */
+  filtered: number;
+  /** Which rows become one before they are compared; what is compared then are its columns. */
+  group: Group | null;
   spec: LedgerSpec;
   /** Throws `changed` if a file is not what it was when it was opened. */
   verifyUnchanged(): void;
@@ -87,8 +95,10 @@ async function describePair(
   const decisions = decideBoth(sampled, options);
   const layouts = both((side) => layOut(sampled[side], decisions[side]));
   refuseUnequalWidths(sampled, layouts);
-  const { key, compare, notes } = pairColumns(layouts.internal.columns, layouts.external.columns, options);
   const ledgers = both((side) => openLedgerOf(options[side], sampled[side], layouts[side], files[side]));
+  const compared = both((side) => groupedColumns(layouts[side].columns, ledgers[side].group));
+  const { key, compare, notes } = pairColumns(compared.internal, compared.external, options);
+  both((side) => refuseUngroupedKey(side, ledgers[side].group, key));
   return {
     ...ledgers,
     key,
@@ -97,6 +107,8 @@ async function describePair(
       ...notesOf(files.internal, layouts.internal),
       ...notesOf(files.external, layouts.external),
       ...sameFileNotes(files),
+      ...groupNotes(ledgers.internal),
+      ...groupNotes(ledgers.external),
       ...notes,
     ],
     [Symbol.dispose]: () => disposeAll([ledgers.internal, ledgers.external]),
@@ -217,14 +229,39 @@ async function sample(options: SideOptions, files: DataFile[], context: LedgerCo
   const sampled: SampledSide["files"] = [];
   let delimiter = options.delimiter;
   for (const { spec } of files) {
-    const result = await sampleFile({ ...options, delimiter }, spec, context);
-    if (result.records.length === 0)
-      throw fault("empty", spec.path, "the file is empty: it has blank lines only", emptyHint);
-    delimiter ??= result.delimiter;
-    sampled.push({ spec, sample: result });
+    const file = await sampleRecords({ ...options, delimiter }, spec, context);
+    delimiter ??= file.sample.delimiter;
+    sampled.push(file);
   }
-  const { side, path, header, columns } = options;
+  const { side, path, columns, rules } = options;
+  // Whoever looks for the header has said that there is one.
+  const header = rules.headerMatch !== null && options.header === "auto" ? "yes" : options.header;
   return { side, label: inputName(path), header, columns, delimiter: delimiter as number, files: sampled };
+}
+
+/** What is between preamble and trailer, with its first records. */
+async function sampleRecords(
+  options: SideOptions,
+  whole: FileSpec,
+  context: LedgerContext,
+): Promise<SampledSide["files"][number]> {
+  const { rules } = options;
+  const { signal } = context;
+  let { file: spec, ignored } = await boundsOf(whole, rules, options, signal);
+  const result = await sampleFile(options, spec, context);
+  if (result.records.length === 0)
+    throw fault("empty", spec.path, "the file is empty: it has blank lines only", emptyHint);
+  if (rules.trailer === null) return { spec, sample: result, ignored, trailer: null };
+  const dialect = { ...options, delimiter: result.delimiter };
+  const cut = await withoutTrailer(spec, rules.trailer, dialect, signal);
+  const records = result.records.filter(({ start }) => start < (cut.file.end as number));
+  if (records.length === 0) throw fault("empty", spec.path, "the file is empty but for its trailer", emptyHint);
+  return {
+    spec: cut.file,
+    sample: { ...result, records },
+    ignored: ignored + cut.ignored,
+    trailer: { found: cut.trailer, rule: rules.trailer },
+  };
 }
 
 async function sampleFile(
@@ -345,15 +382,20 @@ function sameFileNotes({ internal, external }: Sides<DataFile[]>): Note[] {
 }
 
 function openLedgerOf(options: SideOptions, sampled: SampledSide, layout: Layout, files: DataFile[]): OpenLedger {
+  const trailers = sampled.files.map(({ trailer }) =>
+    trailer === null ? null : trailerSpec(trailer.found, layout.columns, trailer.rule),
+  );
   return {
     paths: files.map(({ spec }) => spec.path),
     bytes: files.reduce((sum, { spec }) => sum + spec.size, 0),
     header: layout.header,
     delimiter: sampled.delimiter,
     columns: layout.columns.names,
-    ignored: layout.ignored,
+    ignored: layout.ignored + sampled.files.reduce((sum, { ignored }) => sum + ignored, 0),
+    filtered: 0,
+    group: groupOf(options.rules.group, layout.columns),
     spec: {
-      files: layout.files,
+      files: layout.files.map((file, i) => (trailers[i] === null ? file : { ...file, trailer: trailers[i]! })),
       delimiter: sampled.delimiter,
       quote: options.quote,
       width: layout.columns.names.length,

@@ -1,5 +1,5 @@
 // Spooling: streams, compressed files and other encodings become UTF-8 in an unnamed file that the engine can map.
-// Nothing is left behind however the process ends. Used by ledger.ts.
+// Nothing is left behind however the process ends. Used by ledger.ts; group.ts writes folded ledgers to such a file.
 import { closeSync, constants, openSync, unlinkSync, write } from "node:fs";
 import { join } from "node:path";
 import type { Engine } from "../engine/engine";
@@ -84,14 +84,14 @@ async function* putBack(head: Uint8Array, chunks: AsyncIterable<Uint8Array>): As
   yield* chunks;
 }
 
-interface UnnamedFile {
+export interface UnnamedFile {
   fd: number;
   /** Where it lies, for messages. */
   place: string;
 }
 
 /** In the folder for temporary files if there is one, else in memory. */
-function openTemporary(path: string, { tempDirectory, engine }: LedgerContext): UnnamedFile {
+export function openTemporary(path: string, { tempDirectory, engine }: LedgerContext): UnnamedFile {
   if (tempDirectory === null) return { fd: engine.memoryFile("recon-spool"), place: "memory" };
   try {
     return { fd: openUnnamed(tempDirectory, mode) ?? openBriefly(tempDirectory), place: tempDirectory };

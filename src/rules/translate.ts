@@ -22,6 +22,8 @@ import { zoneSpec } from "./zones";
 export interface SideNames {
   path: string;
   names: string[];
+  /** Of the rows that are compared: not `names` where rows are folded. */
+  compared: string[];
   trim: boolean;
   foldCase: boolean;
 }
@@ -90,7 +92,7 @@ export class Translation {
 
   #toleranceBy({ toleranceBy }: ColumnRule): ToleranceBySpec | null {
     if (toleranceBy === null) return null;
-    const column = this.#place("internal", toleranceBy.column);
+    const column = this.#comparedPlace("internal", toleranceBy.column);
     if (column === null) return null;
     return {
       column,
@@ -109,8 +111,8 @@ export class Translation {
   }
 
   #onBothSides(name: Placed<string>): Record<SideMember, number> | null {
-    const internal = this.#place("internal", name);
-    const external = this.#place("external", name);
+    const internal = this.#comparedPlace("internal", name);
+    const external = this.#comparedPlace("external", name);
     return internal === null || external === null ? null : { internal, external };
   }
 
@@ -184,10 +186,21 @@ export class Translation {
     return found;
   }
 
-  #find(side: SideMember, name: string, byInternalName = true): number | null {
-    const columns = this.sides[side];
+  /** The same among the columns that are compared. */
+  #comparedPlace(side: SideMember, name: Placed<string>): number | null {
+    const { names, compared } = this.sides[side];
+    const found = this.#find(side, name.value, true, compared);
+    if (found !== null) return found;
+    if (compared !== names && this.#find(side, name.value) !== null) {
+      const message = `${quote(name.value)} is neither by, sum nor vwap of [group.${side}], so folded rows have no such column`;
+      this.#refuse(name.place, message, `add it to by or sum of [group.${side}]`);
+    } else this.#refuseMissing(side, name);
+    return null;
+  }
+
+  #find(side: SideMember, name: string, byInternalName = true, names = this.sides[side].names): number | null {
     const here = side === "external" && byInternalName ? (this.#externalNames.get(name) ?? name) : name;
-    const places = placesOf(columns.names, here);
+    const places = placesOf(names, here);
     return places.length === 1 ? (places[0] as number) : null;
   }
 

@@ -1,0 +1,130 @@
+// One-to-many: which rows of a side become one before they are compared, and the fold that makes a ledger of them. Its
+// columns are those of `by`, `sum` and `vwap`, in that order. Used by ledger.ts and cli/ledger-options.ts.
+import { closeSync, fstatSync } from "node:fs";
+import { problem, ReconError } from "../errors";
+import type { ColumnSpec, FoldResult, FoldSpec, LedgerSpec, Note } from "../generated/abi";
+import { noSideRules, type GroupRule } from "../rules/rules";
+import { note } from "./codes";
+import { listed, rulePlace, type SideColumns } from "./columns";
+import { inputName } from "./source";
+import { openTemporary, type LedgerContext } from "./spool";
+
+/** A group rule with places in the file, and the names of what it leads to. */
+export interface Group {
+  rule: GroupRule;
+  by: number[];
+  sum: number[];
+  vwap: { price: number; weight: number }[];
+  /** Of the columns of the folded ledger. */
+  names: string[];
+  /** Columns of the file that are not among them. */
+  left: string[];
+}
+
+export function groupOf(rule: GroupRule | null, columns: SideColumns): Group | null {
+  if (rule === null) return null;
+  const by = rule.by.map((name) => rulePlace(columns, name));
+  const sum = rule.sum.map((name) => rulePlace(columns, name));
+  const vwap = rule.vwap.map(({ price, weight }) => ({
+    price: rulePlace(columns, price),
+    weight: rulePlace(columns, weight),
+  }));
+  const kept = [...by, ...sum, ...vwap.map(({ price }) => price)];
+  const names = [...rule.by, ...rule.sum, ...rule.vwap.map(({ price }) => price)].map(({ value }) => value);
+  return { rule, by, sum, vwap, names, left: columns.names.filter((_, place) => !kept.includes(place)) };
+}
+
+/** The columns that key and compared columns are looked for in. */
+export function groupedColumns(columns: SideColumns, group: Group | null): SideColumns {
+  if (group === null) return columns;
+  return { ...columns, names: group.names, undecodable: new Set(), folded: { from: columns.names } };
+}
+
+/** Throws where rows with one key could be in several groups, or groups without a key. */
+export function refuseUngroupedKey(side: "internal" | "external", group: Group | null, key: ColumnSpec[]): void {
+  const wrong = group === null ? undefined : key.find((part) => part[side] >= group.by.length);
+  if (group === null || wrong === undefined) return;
+  const { path, line, column, member } = group.rule.place;
+  const name = group.names[wrong[side]];
+  throw problem("columns", `${member}: the key column "${name}" is not in by`, {
+    path,
+    line,
+    column,
+    hint: `add "${name}" to by: rows are matched by columns that all rows of a group agree in`,
+  });
+}
+
+export function groupNotes({ group, paths }: { group: Group | null; paths: string[] }): Note[] {
+  if (group === null || group.left.length === 0) return [];
+  const text = `${inputName(paths[0]!)} is folded: ${listed(group.left)} ${group.left.length === 1 ? "is" : "are"} neither by, sum nor vwap and not compared`;
+  return [note("grouped", text)];
+}
+
+/** What a fold came to. The caller closes `fd`, on which `spec` reads. */
+export interface Folded extends Disposable {
+  spec: LedgerSpec;
+  result: FoldResult;
+}
+
+/** The settings of the run that a fold shares. */
+export type FoldSettings = Required<Pick<FoldSpec, "threads" | "memory_bytes" | "temp_directory">>;
+
+/** Folds a ledger into an unnamed file. Throws a ReconError with bad rows, or the signal's reason. */
+export async function foldLedger(
+  ledger: LedgerSpec,
+  group: Group,
+  settings: FoldSettings,
+  context: LedgerContext,
+): Promise<Folded> {
+  const { fd } = openTemporary(ledger.files[0]!.path, context);
+  try {
+    const { by, sum, vwap } = group;
+    const fold: FoldSpec = { ledger, by, sum, vwap, output_fd: fd, ...settings };
+    const result = await context.engine.run({ fold }, { signal: context.signal });
+    if (result.outcome !== "done") throw new ReconError(result.errors, result.error_count);
+    return { spec: foldedSpec(ledger, group, fd), result, [Symbol.dispose]: () => closeSync(fd) };
+  } catch (error) {
+    closeSync(fd);
+    throw error;
+  }
+}
+
+/** Sums and averages are plain decimals, signed and filtered already; values of `by` columns are as the file has them. */
+function foldedSpec(ledger: LedgerSpec, group: Group, fd: number): LedgerSpec {
+  const paths = ledger.files.map(({ path }) => path);
+  return {
+    ...ledger,
+    files: [{ fd, path: paths[0]!, size: fstatSync(fd).size, start: 0, line: 1 }],
+    delimiter: ",".charCodeAt(0),
+    quote: '"'.charCodeAt(0),
+    width: group.names.length,
+    trailing: false,
+    number: noSideRules.number,
+    maps: (ledger.maps ?? []).flatMap((map) => {
+      const column = group.by.indexOf(map.column);
+      return column < 0 ? [] : [{ ...map, column }];
+    }),
+    signs: [],
+    where: [],
+    origin: { paths, grouped: true },
+  };
+}
+
+/** Compared columns with the types of what rows were folded to. */
+export function foldedTypes(
+  compare: ColumnSpec[],
+  groups: Record<"internal" | "external", Group | null>,
+): ColumnSpec[] {
+  const isFolded = (column: ColumnSpec, place: (group: Group) => [from: number, to: number]) =>
+    (["internal", "external"] as const).some((side) => {
+      const group = groups[side];
+      if (group === null) return false;
+      const [from, to] = place(group);
+      return column[side] >= from && column[side] < to;
+    });
+  return compare.map((column) => {
+    const isAverage = isFolded(column, ({ by, sum, names }) => [by.length + sum.length, names.length]);
+    const isSum = isFolded(column, ({ by, sum }) => [by.length, by.length + sum.length]);
+    return isAverage ? { ...column, type: "ratio" } : isSum ? { ...column, type: "decimal" } : column;
+  });
+}
