@@ -9,6 +9,7 @@ import { Translation, type SideNames } from "./translate";
 const side = (path: string, names: string, folds: Partial<SideNames> = {}): SideNames => ({
   path,
   names: names.split(","),
+  compared: names.split(","),
   trim: false,
   foldCase: false,
   ...folds,
