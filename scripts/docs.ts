@@ -1,16 +1,22 @@
-// Writes docs/reference.md from what the program itself is made of: commands, options, exit statuses, codes. Run by
-// `bun scripts/docs.ts`; fresh.ts fails when the page is stale.
+// Writes docs/reference.md and docs/recon.schema.json from what the program itself is made of: commands, options, exit
+// statuses, codes; members of a rules file. Run by `bun scripts/docs.ts`; fresh.ts fails when one is stale.
 import { join } from "node:path";
 import { commands } from "../src/cli/commands";
 import { exitStatuses } from "../src/cli/help";
 import { hasSides, isRequired, optionsOf, type CommandName, type Option } from "../src/cli/options";
 import { ledgerErrors, ledgerNotes } from "../src/ledger/codes";
+import { jsonSchema } from "../src/rules/members";
 import { root } from "./processes";
 
-export const referencePath = join(root, "docs/reference.md");
+/** What each generated page holds, by its path. */
+export function pages(): Map<string, string> {
+  return new Map([
+    [join(root, "docs/reference.md"), reference()],
+    [join(root, "docs/recon.schema.json"), `${JSON.stringify(jsonSchema(), null, 2)}\n`],
+  ]);
+}
 
-/** The whole page. */
-export function reference(): string {
+function reference(): string {
   const sections = (Object.keys(commands) as CommandName[]).map(commandSection);
   return [
     "# Reference\n\nWritten by `bun scripts/docs.ts` from the definitions in `src/`. Do not edit.\n",
@@ -49,4 +55,4 @@ function table(head: readonly string[], rows: readonly (readonly string[])[]): s
   return `${[line(head), line(head.map(() => "---")), ...rows.map(line)].join("\n")}\n`;
 }
 
-if (import.meta.main) await Bun.write(referencePath, reference());
+if (import.meta.main) for (const [path, text] of pages()) await Bun.write(path, text);

@@ -59,7 +59,7 @@ function optionShape(option: Option): Shape<unknown> {
       return whole("a whole number", option.parse);
     case "size":
       return byKind(
-        ["text", text('a size such as "2GiB"', option.parse)],
+        ["text", text("a size such as 2GiB", option.parse)],
         ["whole", whole("a number of bytes", option.parse)],
       );
     case "names":
@@ -83,9 +83,18 @@ const optionEntries = optionsOf("run").filter(([, option]) => option.inRules !==
 const generalOptions = optionEntries.filter(([id]) => id !== "columns");
 const sideOptions = optionEntries.filter(([, option]) => option.sides);
 
+/** What help says of the command line and does not hold here. */
+const aboutPairs: Partial<Record<OptionId, string>> = {
+  key: "key columns; { internal = NAME, external = NAME } where names differ",
+  compare: "columns to compare, in the same form",
+};
+
 function optionMembers(entries: [OptionId, Option][]): Record<string, Member> {
   return Object.fromEntries(
-    entries.map(([, option]) => [memberName(option), { shape: optionShape(option), about: `${option.help}` }]),
+    entries.map(([id, option]) => [
+      memberName(option),
+      { shape: optionShape(option), about: aboutPairs[id] ?? option.help },
+    ]),
   );
 }
 
@@ -132,11 +141,17 @@ const sideMembers = {
     about: "currency marks that may stand at a number",
   },
   timezone: {
-    shape: placed(text("a time zone such as Europe/London, UTC or +09:00", parseZone)),
+    shape: placed(
+      text("a time zone such as Europe/London, UTC or +09:00", parseZone, {
+        examples: ["Europe/London", "UTC", "+09:00"],
+      }),
+    ),
     about: "zone of times that have none: an IANA name, UTC or an offset such as +09:00",
   },
   date_format: {
-    shape: placed(text("a date format such as dd/MM/yyyy", parseDateFormat)),
+    shape: placed(
+      text("a date format such as dd/MM/yyyy", parseDateFormat, { examples: ["dd/MM/yyyy", "d-MMM-yyyy"] }),
+    ),
     about: "how dates are written, such as dd/MM/yyyy; ISO 8601 and YYYYMMDD if not given",
   },
   null: { shape: words, about: "spellings of an empty value" },
@@ -193,7 +208,9 @@ function refuseLikeMarks(read: SideRead, at: Cursor): void {
   if (delimiter !== undefined && delimiter === quote) at.refuse("delimiter and quote are the same byte");
 }
 
-const tolerance = placed(text(toleranceForms, parseTolerance));
+const tolerance = placed(
+  text(toleranceForms, parseTolerance, { examples: ["0.01", "5bps", "0.1%", "5bps max 1.00", "500ms", "2s", "1d"] }),
+);
 
 /** A table of tolerances by value, with one name that is not a value. */
 const toleranceBy: Shape<ToleranceByRule> = {
@@ -320,4 +337,10 @@ function belongsElsewhere(name: string): string | null {
   if (generalOptions.some(([, option]) => memberName(option) === name)) return `${name} belongs at the top of the file`;
   const option = (Object.values(options) as Option[]).find((other) => memberName(other) === name);
   return option === undefined ? null : `--${option.name} is for the command line only`;
+}
+
+/** For editors: everything of `file` that a JSON Schema can say. */
+export function jsonSchema(): object {
+  const title = "recon.toml: how two ledgers correspond";
+  return { $schema: "http://json-schema.org/draft-07/schema#", title, ...file.schema };
 }
