@@ -196,6 +196,10 @@ class Pairing {
 
   #hintForMissing(side: SideColumns, pair: ColumnPair, option: string): string {
     const near = nearest(pair[side.side], side.names);
+    if (pair.place !== undefined) {
+      if (near !== null) return `did you mean ${quote(near)}?`;
+      return '{ internal = "NAME", external = "NAME" } names a column that is called differently on the two sides';
+    }
     if (near !== null) {
       const internal = nearestOrSame(this.internal, pair.internal);
       const external = nearestOrSame(this.external, pair.external);
@@ -313,7 +317,7 @@ function nearestOrSame(side: SideColumns, name: string): string {
 }
 
 /** The one name that differs only in case, blanks and punctuation, or else by at most two letters. */
-function nearest(name: string, names: string[]): string | null {
+export function nearest(name: string, names: string[]): string | null {
   const plain = (text: string) => text.toLowerCase().replace(/[^\p{L}\p{N}]/gu, "");
   const same = names.find((other) => plain(other) === plain(name) && plain(name) !== "");
   if (same !== undefined) return same;

@@ -176,7 +176,10 @@ describe("columns that are not there", () => {
   const ourNames = "there are id, venue, side, price, qty, ccy, td, ts";
 
   test.each([
-    ['[columns.prise]\ntype = "decimal"', [`2 columns.prise.type: ours.csv has no column "prise"; ${ourNames}`]],
+    [
+      '[columns.prise]\ntype = "decimal"',
+      [`2 columns.prise.type: ours.csv has no column "prise"; ${ourNames} | did you mean "price"?`],
+    ],
     [
       '[columns.px]\ntype = "decimal"',
       [

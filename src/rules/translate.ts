@@ -11,7 +11,7 @@ import type {
   SignSpec,
   ToleranceBySpec,
 } from "../generated/abi";
-import { listed, placesOf, quote, type ColumnPair } from "../ledger/columns";
+import { listed, nearest, placesOf, quote, type ColumnPair } from "../ledger/columns";
 import { trimmed } from "../ledger/ledger";
 import { inputName } from "../ledger/source";
 import { rulesProblem, typeOf } from "./column-types";
@@ -217,7 +217,9 @@ export class Translation {
       return;
     }
     const inner = [...this.#externalNames].find(([, external]) => external === value)?.[0];
-    const hint = inner === undefined ? "" : `rules go by the name in the internal ledger: ${inner}`;
+    const near = nearest(here, names);
+    const close = near === null ? "" : `did you mean ${quote(near)}?`;
+    const hint = inner === undefined ? close : `rules go by the name in the internal ledger: ${inner}`;
     this.#refuse(place, `${inputName(path)} has no column ${quote(here)}; there are ${listed(names)}`, hint);
   }
 
