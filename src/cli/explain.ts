@@ -4,8 +4,9 @@ import { Interruption } from "./interruption";
 import { applyRules, ledgerContext, pairOptions, pairSpec, runSettings } from "./ledger-options";
 import { settle } from "./settings";
 import { problem, ReconError } from "../errors";
-import type { LedgerSpec, RunSpec } from "../generated/abi";
+import type { ColumnSpec, LedgerSpec, RunSpec, ValueType } from "../generated/abi";
 import { openPair, trimmed, type LedgerContext, type OpenedPair } from "../ledger/ledger";
+import type { SideMember } from "../rules/rules";
 import { counted } from "../report/numbers";
 import type { Break } from "../report/report";
 import { writeOut } from "../report/standard-output";
@@ -94,7 +95,9 @@ async function explain(
     pair.internal.verifyUnchanged();
     pair.external.verifyUnchanged();
     if (result.outcome === "failed") throw new ReconError(result.errors, result.error_count);
-    return result.shown.map((text) => JSON.parse(text) as Break);
+    const found = result.shown.map((text) => JSON.parse(text) as Break);
+    for (const one of found) nameRules(one, settings.compare, sides);
+    return found;
   };
   /** Those of one of the keys. A break has the key of its internal row, if there is one. */
   const ofKey = (found: Break[], key: string[], rule: Rule): Break[] =>
@@ -114,6 +117,46 @@ async function explain(
     for (const explanation of open) addNearMisses(explanation, rule, ofKey(found, explanation.key, rule));
   }
   return explanations;
+}
+
+/** Adds, to each column of a pair, the rules that made its values. */
+function nameRules(found: Break, compare: ColumnSpec[], sides: Record<SideMember, LedgerSpec>): void {
+  if (!isPair(found)) return;
+  for (const { name, internal, external, type = "auto" } of compare) {
+    const column = found.columns[name];
+    if (column === undefined) continue;
+    column.internalRules = appliedRules(sides.internal, internal, type, column.internal, column.internalValue);
+    column.externalRules = appliedRules(sides.external, external, type, column.external, column.externalValue);
+  }
+}
+
+/** What of a side's rules had a part in a value, in the order they are applied. `raw` is as the file has it. */
+export function appliedRules(
+  spec: LedgerSpec,
+  place: number,
+  type: ValueType,
+  raw: string | null,
+  value = "",
+): string[] {
+  if (raw === null || raw === "") return [];
+  const bare = spec.trim ? trimmed(raw) : raw;
+  const same = spec.fold_case ? lowerCase(bare) : bare;
+  const rules = [...(bare === raw ? [] : ["trim"]), ...(same === bare ? [] : ["fold-case"])];
+  if (value === "" && same !== "") return [...rules, "null"];
+  if (spec.maps?.some(({ column }) => column === place)) rules.push("map");
+  const sign = spec.signs?.find(({ column }) => column === place);
+  if (sign !== undefined) rules.push("signed_by");
+  const { decimal = 46, thousands = null, negative = "plain", currency = [] } = spec.number ?? {};
+  const isOwnFormat = decimal !== 46 || thousands !== null || negative !== "plain" || currency.length > 0;
+  if (type === "decimal" && isOwnFormat && same !== value) rules.push("number format");
+  if (type === "timestamp" && spec.zone && !hasZone(same)) rules.push(`timezone ${spec.zone.name}`);
+  if (type === "date" && spec.date_format) rules.push(`date_format ${spec.date_format}`);
+  return rules;
+}
+
+/** The FIX form is UTC without saying so. */
+function hasZone(time: string): boolean {
+  return /(Z|[+-]\d{2}(:?\d{2})?)$/.test(time.slice(10)) || /^\d{8}-/.test(time);
 }
 
 const isMatched = ({ type }: Break) => type === "matched";
@@ -150,8 +193,12 @@ function reading({ trim = false, fold_case = false }: LedgerSpec, rule: Rule): R
 /** A key as it is compared, as one text. */
 function folded(parts: string[], { trim, fold_case }: Reading): string {
   const kept = trim ? parts.map(trimmed) : parts;
-  const same = fold_case ? kept.map((part) => part.replace(/[A-Z]/g, (letter) => letter.toLowerCase())) : kept;
+  const same = fold_case ? kept.map(lowerCase) : kept;
   return JSON.stringify(same);
+}
+
+function lowerCase(text: string): string {
+  return text.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
 }
 
 /** The same numbers with other leading zeros. */

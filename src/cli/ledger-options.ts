@@ -4,9 +4,9 @@ import type { Values } from "./options";
 import { count } from "./value-kinds";
 import { Engine } from "../engine/engine";
 import { memoryBudget, temporaryFolder, usableCores } from "../engine/machine";
-import type { ControlSpec, RunSpec } from "../generated/abi";
+import type { RunSpec } from "../generated/abi";
 import { foldLedger, foldedTypes, type Folded, type FoldSettings } from "../ledger/group";
-import type { LedgerContext, OpenedPair, OpenLedger, PairOptions, SideOptions } from "../ledger/ledger";
+import type { LedgerContext, OpenedPair, OpenLedger, PairOptions, RuledPair, SideOptions } from "../ledger/ledger";
 import { noRules, type Rules, type SideMember } from "../rules/rules";
 
 /** How one side is to be read: what was typed for the side wins over what was typed for both. */
@@ -73,11 +73,6 @@ export function runSettings(values: Values) {
     temp_directory: temporaryFolder(values.temp),
     ...testHooks(),
   } satisfies Partial<RunSpec>;
-}
-
-/** A pair that is read as the rules say. Disposing it closes folded ledgers, not the pair it was made from. */
-export interface RuledPair extends OpenedPair {
-  controls: ControlSpec[];
 }
 
 /** Throws where rules do not fit the columns, and what is wrong with rows that are folded. */

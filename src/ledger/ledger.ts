@@ -1,7 +1,7 @@
 // Opening ledgers: from a path, pattern or `-` and its options to descriptors, dialect, header and columns. The order of
 // the steps is here; each step has its own file. Used by the commands that read ledgers.
 import { ReconError } from "../errors";
-import type { ColumnSpec, FileSpec, LedgerSpec, Note, SampleResult } from "../generated/abi";
+import type { ColumnSpec, ControlSpec, FileSpec, LedgerSpec, Note, SampleResult } from "../generated/abi";
 import { fault, note } from "./codes";
 import type { SideRules } from "../rules/rules";
 import { pairColumns, quote, type ColumnPair } from "./columns";
@@ -65,6 +65,11 @@ export interface OpenedPair extends Disposable {
   key: ColumnSpec[];
   compare: ColumnSpec[];
   notes: Note[];
+}
+
+/** A pair that is read as its rules say. Disposing it closes folded ledgers, not the pair it was made from. */
+export interface RuledPair extends OpenedPair {
+  controls: ControlSpec[];
 }
 
 /** Opens both sides at once. Throws a ReconError with what is wrong on either, or the signal's reason. */

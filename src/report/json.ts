@@ -1,5 +1,5 @@
 // The `--json` document of a finished reconciliation. Scripts depend on every name in it. Used by cli/run.ts.
-import type { SideCounts } from "../generated/abi";
+import type { ColumnCounts, SideCounts } from "../generated/abi";
 import type { OpenLedger } from "../ledger/ledger";
 import { countedBreaks, type Report } from "./report";
 
@@ -14,11 +14,9 @@ export function jsonReport(report: Report): string {
     matched: result.matched,
     breaks: { total, ...Object.fromEntries(countedBreaks(report)) },
     columns: Object.fromEntries(
-      pair.compare.map(({ name }, i) => {
-        const { mismatches, sum_of_differences, equal_by_value } = result.columns[i]!;
-        return [name, { mismatches, sumOfDifferences: sum_of_differences, equalByValue: equal_by_value }];
-      }),
+      pair.compare.map(({ name, type }, i) => [name, columnDocument(result.columns[i]!, type === "ratio")]),
     ),
+    controls: result.controls,
     hints: result.hints,
     notes,
     plan: result.plan,
@@ -34,6 +32,18 @@ export function jsonReport(report: Report): string {
   return `${JSON.stringify(document, null, 2)}\n`;
 }
 
+/** Averages are compared exactly, but their differences have no exact sum in decimals. */
+function columnDocument(column: ColumnCounts, isAverage: boolean) {
+  const { mismatches, sum_of_differences, equal_by_value, tolerated, tolerated_sum } = column;
+  return {
+    mismatches,
+    ...(isAverage ? {} : { sumOfDifferences: sum_of_differences }),
+    equalByValue: equal_by_value,
+    tolerated,
+    ...(isAverage ? {} : { sumOfTolerated: tolerated_sum }),
+  };
+}
+
 function side(ledger: OpenLedger, counts: SideCounts) {
   return {
     paths: ledger.paths,
@@ -47,6 +57,7 @@ function side(ledger: OpenLedger, counts: SideCounts) {
     missing_key: counts.missing_key,
     rejected: counts.rejected,
     ignored: counts.ignored + ledger.ignored,
+    filtered: counts.filtered + ledger.filtered,
     distinctKeys: counts.distinct_keys,
     ...dialect(ledger),
   };

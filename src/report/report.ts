@@ -1,9 +1,9 @@
 // What a finished reconciliation is, for every form of report. Made by cli/run.ts.
-import type { BreakType, Note, RunResult } from "../generated/abi";
-import type { OpenedPair } from "../ledger/ledger";
+import type { BreakType, Note, RunResult, ToleranceUnit, ValueType } from "../generated/abi";
+import type { RuledPair } from "../ledger/ledger";
 
 export interface Report {
-  pair: OpenedPair;
+  pair: RuledPair;
   result: RunResult;
   /** Of the opened pair, the engine and the run, in that order. */
   notes: Note[];
@@ -32,12 +32,21 @@ export interface Place {
   line: number;
 }
 
-/** `how` says which rule made the values equal or different (recon explain only). */
+/** What stands behind `difference` says how the values were read and compared (recon explain only). */
 export interface BrokenColumn {
   internal: string | null;
   external: string | null;
   difference: string;
-  how?: string;
+  columnType?: ValueType;
+  how?: "equal_bytes" | "equal_by_value" | "within_tolerance" | "differs";
+  /** After all rules; decimals as plain numbers. */
+  internalValue?: string;
+  externalValue?: string;
+  /** `bound` is what a share comes to for these two values. */
+  tolerance?: { amount: string; unit: ToleranceUnit; max?: string; bound?: string };
+  /** Which rules made the value of what the file has, in the order they were applied. */
+  internalRules?: string[];
+  externalRules?: string[];
 }
 
 /** Break types with their counts, in order; those of FIX only where a side is FIX. */

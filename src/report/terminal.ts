@@ -1,10 +1,10 @@
 // The summary for people: verdict first, read in five seconds. Used by cli/run.ts and cli/explain.ts.
 import { isatty } from "node:tty";
-import type { Hint, SideCounts } from "../generated/abi";
+import type { Hint, SideCounts, ValueType } from "../generated/abi";
 import type { OpenLedger } from "../ledger/ledger";
 import { inputName } from "../ledger/source";
 import { bytesText, counted, grouped, rateText, secondsText } from "./numbers";
-import { countedBreaks, type Break, type Report } from "./report";
+import { countedBreaks, type Break, type BrokenColumn, type Report } from "./report";
 import { safe, safeValue } from "./terminal-safe";
 
 export type Paint = (style: keyof typeof styles, text: string) => string;
@@ -25,6 +25,7 @@ export function terminalReport(report: Report, paint: Paint): string {
     ledgers(pair.internal, result.internal, pair.external, result.external),
     breakCounts(report, paint),
     columnCounts(report),
+    controlTotals(report, paint),
     shownBreaks(report, paint),
     result.hints.map((hint) => `hint: ${hintText(hint)}`),
     [...whereTheRestIs(report), paint("faint", speed(report))],
@@ -37,7 +38,9 @@ export function terminalReport(report: Report, paint: Paint): string {
 
 function verdict({ exitCode, total, result }: Report, paint: Paint): string {
   const { rows } = result.internal;
-  if (total === 0) return paint("good", `RECONCILED  ${counted(rows, "row")} on both sides, no break`);
+  if (total === 0 && exitCode === 0)
+    return paint("good", `RECONCILED  ${counted(rows, "row")} on both sides, no break`);
+  if (total === 0) return paint("bad", "BREAKS  no break, but control totals differ");
   if (exitCode === 0) return paint("good", `RECONCILED  ${counted(total, "break")}, within --max-breaks`);
   return paint("bad", `BREAKS  ${counted(total, "break")}`);
 }
@@ -58,12 +61,18 @@ function ledgerRow(side: string, ledger: OpenLedger, counts: SideCounts): string
   const [first = ""] = ledger.paths;
   const more = ledger.paths.length > 1 ? ` and ${counted(ledger.paths.length - 1, "file")} more` : "";
   const ignored = counts.ignored + ledger.ignored;
+  const filtered = counts.filtered + ledger.filtered;
   return [
     side,
     safeValue(inputName(first), 80) + more,
     counted(counts.rows, "row"),
     bytesText(ledger.bytes),
-    `csv, ${delimiterText(ledger.delimiter)}, ${ledger.header ? "header" : "no header"}${ignored > 0 ? `, ${counted(ignored, "line")} ignored` : ""}`,
+    [
+      `csv, ${delimiterText(ledger.delimiter)}, ${ledger.header ? "header" : "no header"}`,
+      ...(ignored > 0 ? [`${counted(ignored, "line")} ignored`] : []),
+      ...(filtered > 0 ? [`${counted(filtered, "row")} filtered`] : []),
+      ...(ledger.group === null ? [] : ["rows folded"]),
+    ].join(", "),
   ];
 }
 
@@ -82,15 +91,42 @@ function breakCounts(report: Report, paint: Paint): string[] {
 
 function columnCounts({ pair, result }: Report): string[] {
   if (pair.compare.length === 0) return ["no columns compared, only keys"];
-  const rows = pair.compare.map(({ name }, i) => {
+  const hasTolerances = pair.compare.some(({ tolerance, tolerance_by }) => tolerance || tolerance_by);
+  const rows = pair.compare.map(({ name, type }, i) => {
     const column = result.columns[i]!;
     const sum = column.numeric > 0 ? grouped(column.sum_of_differences) : "";
-    return [safeValue(name, 40), grouped(column.mismatches), sum, grouped(column.equal_by_value)];
+    const tolerated = [grouped(column.tolerated), column.tolerated > 0 ? grouped(column.tolerated_sum) : ""];
+    const isAverage = type === "ratio";
+    return [
+      safeValue(name, 40),
+      grouped(column.mismatches),
+      isAverage ? "" : sum,
+      grouped(column.equal_by_value),
+      ...(hasTolerances ? (isAverage ? [tolerated[0]!, ""] : tolerated) : []),
+    ];
   });
+  const titles = ["column", "mismatches", "sum of differences", "equal by value only"];
+  if (hasTolerances) titles.push("tolerated", "sum of tolerated");
   return table(
-    [["column", "mismatches", "sum of differences", "equal by value only"], ...rows],
-    [false, true, true, true],
+    [titles, ...rows],
+    titles.map((_, i) => i > 0),
   );
+}
+
+function controlTotals({ pair, result }: Report, paint: Paint): string[] {
+  if (result.controls.length === 0) return [];
+  const hasBy = pair.controls.some(({ by }) => by);
+  const rows = result.controls.map(({ column, by, internal, external, difference }) => [
+    safeValue(column, 40),
+    ...(hasBy ? [by === null ? "" : by === "" ? "(empty)" : safeValue(by ?? "", 40)] : []),
+    ...[internal, external, difference].map(grouped),
+  ]);
+  const titles = ["control total", ...(hasBy ? ["by"] : []), "internal", "external", "difference"];
+  const isText = titles.map((_, i) => i === 0 || (hasBy && i === 1));
+  return table(
+    [titles, ...rows],
+    isText.map((text) => !text),
+  ).map((line, i) => (i > 0 && result.controls[i - 1]!.difference !== "0" ? paint("bad", line) : line));
 }
 
 function shownBreaks({ result, total }: Report, paint: Paint): string[] {
@@ -115,22 +151,62 @@ export function breakLines({ type, key, internal, external, columns, reason }: B
   ];
 }
 
-/** Which rule decided about two values (recon explain). */
-const rules: Record<string, string> = {
-  equal_bytes: "the same bytes",
-  equal_by_value: "the same number, written differently",
-  differs: "neither the same bytes nor the same number",
+/** Which rule decided about two values (recon explain), in the words of the column's type. */
+function decision({ columnType = "auto", how, tolerance }: BrokenColumn): string {
+  switch (how) {
+    case undefined:
+      return "";
+    case "equal_bytes":
+      return "the same bytes";
+    case "equal_by_value":
+      return `the same ${nouns[columnType]}, written differently`;
+    case "within_tolerance":
+      return `within the tolerance of ${toleranceText(columnType, tolerance!)}`;
+    case "differs":
+      if (tolerance !== undefined) return `beyond the tolerance of ${toleranceText(columnType, tolerance)}`;
+      return columnType === "auto" ? "neither the same bytes nor the same number" : `not the same ${nouns[columnType]}`;
+  }
+}
+
+const nouns: Record<ValueType, string> = {
+  auto: "number",
+  text: "text",
+  decimal: "number",
+  timestamp: "instant",
+  date: "day",
+  ratio: "average",
 };
 
-function pairLines(columns: Break["columns"]): string[] {
-  const rows = Object.entries(columns).map(([name, { internal, external, difference, how }]) => [
-    safeValue(name, 40),
-    `${shownValue(internal)} ${how?.startsWith("equal") ? "=" : "→"} ${shownValue(external)}`,
-    difference && `difference ${difference}`,
-    how === undefined ? "" : (rules[how] ?? safe(how)),
-  ]);
-  return table(rows, [false, false, false, false], "      ");
+const units: Partial<Record<ValueType, string>> = { timestamp: " s", date: " d" };
+
+function toleranceText(type: ValueType, { amount, unit, max, bound }: NonNullable<BrokenColumn["tolerance"]>): string {
+  if (unit === "absolute") return `${amount}${units[type] ?? ""}`;
+  const share = `${amount}${unit === "bps" ? "bps" : "%"}${max === undefined ? "" : ` max ${max}`}`;
+  return bound === undefined ? share : `${share}, here ${bound}`;
 }
+
+/** `read as BUY and BUY by map`: which rules made what is compared of what the files have. */
+function readAs(column: BrokenColumn): string {
+  const { internal, external, internalValue = internal, externalValue = external } = column;
+  const rules = [...new Set([...(column.internalRules ?? []), ...(column.externalRules ?? [])])];
+  if (rules.length === 0) return "";
+  const names = `by ${rules.map((rule) => safe(rule)).join(", ")}`;
+  if (internalValue === internal && externalValue === external) return names;
+  return `read as ${shownValue(internalValue)} and ${shownValue(externalValue)} ${names}`;
+}
+
+function pairLines(columns: Break["columns"]): string[] {
+  const rows = Object.entries(columns).map(([name, column]) => [
+    safeValue(name, 40),
+    `${shownValue(column.internal)} ${signs[column.how ?? "differs"]} ${shownValue(column.external)}`,
+    column.difference && `difference ${column.difference}`,
+    decision(column),
+    readAs(column),
+  ]);
+  return table(rows, [false, false, false, false, false], "      ");
+}
+
+const signs = { equal_bytes: "=", equal_by_value: "=", within_tolerance: "≈", differs: "→" };
 
 function loneRowLines(columns: Break["columns"]): string[] {
   const values = Object.entries(columns).map(

@@ -7,6 +7,7 @@ const faults = @import("../csv/faults.zig");
 const Rule = @import("../match/rule.zig").Rule;
 const Verdict = @import("../match/rule.zig").Verdict;
 const Tolerance = @import("../value/tolerance.zig").Tolerance;
+const Decimal = @import("../value/decimal.zig").Decimal;
 const ledger_module = @import("../csv/ledger.zig");
 const findings = @import("../match/findings.zig");
 const Lines = @import("lines.zig").Lines;
@@ -188,22 +189,28 @@ pub const Formatter = struct {
             try out.writeAll(",\"difference\":\"");
             try out.writeAll(cell.difference);
             try out.writeByte('"');
-            if (formatter.context.explain) try writeJsonExplanation(out, rule, cell);
+            if (formatter.context.explain) try formatter.writeJsonExplanation(out, rule, cell);
             try out.writeByte('}');
         }
     }
 
-    /// How the values were read and compared (recon explain).
-    fn writeJsonExplanation(out: *Writer, rule: *const Rule, cell: Cell) Error!void {
+    /// How the values were read and compared (recon explain): decimals as numbers, `bound` where the tolerance is a share.
+    fn writeJsonExplanation(formatter: *Formatter, out: *Writer, rule: *const Rule, cell: Cell) Error!void {
         try out.print(",\"columnType\":\"{t}\"", .{rule.type});
         if (cell.verdict) |verdict| try out.print(",\"how\":\"{t}\"", .{verdict});
-        for ([_][]const u8{ ",\"internalValue\":", ",\"externalValue\":" }, cell.values) |label, value| if (value) |text| {
+        const gpa = formatter.scratch.gpa();
+        var numbers: [2]?Decimal = @splat(null);
+        for ([_][]const u8{ ",\"internalValue\":", ",\"externalValue\":" }, cell.values, [_]Side{ .internal, .external }, &numbers) |label, value, side, *number| if (value) |text| {
+            if (rule.type == .decimal) number.* = try rule.number(gpa, side, text);
             try out.writeAll(label);
-            try writeJsonText(out, text);
+            if (number.*) |decimal| try out.print("\"{f}\"", .{decimal}) else try writeJsonText(out, text);
         };
         const tolerance = cell.tolerance orelse return;
         try out.print(",\"tolerance\":{{\"amount\":\"{f}\",\"unit\":\"{t}\"", .{ tolerance.declared, tolerance.unit });
         if (tolerance.cap) |cap| try out.print(",\"max\":\"{f}\"", .{cap});
+        if (tolerance.relative) if (numbers[0]) |*internal| if (numbers[1]) |*external| {
+            try out.print(",\"bound\":\"{f}\"", .{try tolerance.bound(gpa, internal, external)});
+        };
         try out.writeByte('}');
     }
 

@@ -90,6 +90,17 @@ pub const Tolerance = struct {
         defer bound.deinit(allocator);
         return difference.compareAbs(&bound) != .gt;
     }
+
+    /// The most that these two may lie apart, for showing; `allows` decides without it. May be `cap` itself, so `allocator`
+    /// is an arena.
+    pub fn bound(tolerance: *const Tolerance, allocator: Allocator, internal: *const Decimal, external: *const Decimal) Allocator.Error!Decimal {
+        if (!tolerance.relative) return tolerance.amount;
+        const larger = if (internal.compareAbs(external) == .lt) external else internal;
+        var share = try Decimal.product(allocator, &tolerance.amount, larger);
+        share.negative = false;
+        if (tolerance.cap) |*cap| if (share.compareAbs(cap) == .gt) return cap.*;
+        return share;
+    }
 };
 
 const testing = std.testing;
