@@ -152,17 +152,17 @@ export function breakLines({ type, key, internal, external, columns, reason }: B
 }
 
 /** Which rule decided about two values (recon explain), in the words of the column's type. */
-function decision({ columnType = "auto", how, tolerance }: BrokenColumn): string {
+function decision({ columnType = "auto", how, tolerance, internal, external }: BrokenColumn): string {
   switch (how) {
     case undefined:
       return "";
     case "equal_bytes":
-      return "the same bytes";
+      return internal === external ? "the same bytes" : "the same value";
     case "equal_by_value":
       return `the same ${nouns[columnType]}, written differently`;
     case "within_tolerance":
       return `within the tolerance of ${toleranceText(columnType, tolerance!)}`;
-    case "differs":
+    default:
       if (tolerance !== undefined) return `beyond the tolerance of ${toleranceText(columnType, tolerance)}`;
       return columnType === "auto" ? "neither the same bytes nor the same number" : `not the same ${nouns[columnType]}`;
   }

@@ -209,7 +209,7 @@ pub const Formatter = struct {
         try out.print(",\"tolerance\":{{\"amount\":\"{f}\",\"unit\":\"{t}\"", .{ tolerance.declared, tolerance.unit });
         if (tolerance.cap) |cap| try out.print(",\"max\":\"{f}\"", .{cap});
         if (tolerance.relative) if (numbers[0]) |*internal| if (numbers[1]) |*external| {
-            try out.print(",\"bound\":\"{f}\"", .{try tolerance.bound(gpa, internal, external)});
+            try out.print(",\"bound\":\"{f}\"", .{try tolerance.boundOf(gpa, internal, external)});
         };
         try out.writeByte('}');
     }

@@ -93,7 +93,7 @@ pub const Tolerance = struct {
 
     /// The most that these two may lie apart, for showing; `allows` decides without it. May be `cap` itself, so `allocator`
     /// is an arena.
-    pub fn bound(tolerance: *const Tolerance, allocator: Allocator, internal: *const Decimal, external: *const Decimal) Allocator.Error!Decimal {
+    pub fn boundOf(tolerance: *const Tolerance, allocator: Allocator, internal: *const Decimal, external: *const Decimal) Allocator.Error!Decimal {
         if (!tolerance.relative) return tolerance.amount;
         const larger = if (internal.compareAbs(external) == .lt) external else internal;
         var share = try Decimal.product(allocator, &tolerance.amount, larger);
