@@ -17,6 +17,8 @@ test {
     _ = @import("breaks/sort.zig");
     _ = @import("fix/message_writer.zig");
     _ = @import("generate.zig");
+    _ = @import("fix/dictionary.zig");
+    _ = @import("fix/message.zig");
     _ = @import("value/date.zig");
     _ = @import("value/decimal.zig");
     _ = @import("value/number_format.zig");

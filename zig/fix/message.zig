@@ -1,0 +1,509 @@
+//! The FIX parser: finds messages by their own framing, verifies BodyLength and CheckSum, and decodes every field into a
+//! direct-indexed table of places. No memory is allocated for a message; nothing is copied. Used by read.zig and bench.zig.
+//!
+//! A message starts with `8=FIX…`, a separator, and `9=` digits; the separator is what follows the BeginString and is decided
+//! for each message. SOH messages are read with vectors; printed ones (`|`, `^A`, …) byte by byte.
+const std = @import("std");
+const masks = @import("../kernel/masks.zig");
+const dictionary = @import("dictionary.zig");
+
+/// How the fields of a message end, in the order in which they are tried.
+pub const Separator = enum {
+    soh,
+    pipe,
+    semicolon,
+    tab,
+    caret_a,
+    caret,
+    angle_soh,
+
+    pub fn text(separator: Separator) []const u8 {
+        return switch (separator) {
+            .soh => "\x01",
+            .pipe => "|",
+            .semicolon => ";",
+            .tab => "\t",
+            .caret_a => "^A",
+            .caret => "^",
+            .angle_soh => "<SOH>",
+        };
+    }
+};
+
+/// Why a message is garbled.
+pub const Defect = enum { bad_checksum, bad_body_length, bad_tag, bad_data_length, truncated };
+
+/// The place of a field's value, from the message's start.
+pub const Field = struct { tag: u32, start: u32, len: u32 };
+
+/// Where a message starts and what its first two fields say.
+pub const Start = struct {
+    at: u64,
+    separator: Separator,
+    /// The value of BodyLength; saturated.
+    body_length: u64,
+    length_start: u64,
+    length_end: u64,
+};
+
+const max_begin_string = 16;
+
+/// The first message start at `from` or behind it in bytes[0..end].
+pub fn findStart(bytes: [*]const u8, from: u64, end: u64) ?Start {
+    var at = from;
+    while (at < end) : (at += 64) {
+        var found = masks.equal(masks.load(bytes + at), '8') & masks.equal(masks.load(bytes + at + 1), '=') & masks.equal(masks.load(bytes + at + 2), 'F');
+        while (found != 0) : (found &= found - 1) {
+            const place = at + @ctz(found);
+            if (place >= end) return null;
+            if (startAt(bytes, place, end)) |start| return start;
+        }
+    }
+    return null;
+}
+
+/// The message start at exactly `at`; null if there is none.
+pub fn startAt(bytes: [*]const u8, at: u64, end: u64) ?Start {
+    if (end - at < 12 or !std.mem.eql(u8, bytes[at..][0..5], "8=FIX")) return null;
+    var place = at + 5;
+    while (place < end and place - at < max_begin_string and (std.ascii.isAlphanumeric(bytes[place]) or bytes[place] == '.')) place += 1;
+    const separator = separatorAt(bytes, place, end) orelse return null;
+    place += separator.text().len;
+    if (place + 3 > end or bytes[place] != '9' or bytes[place + 1] != '=' or !std.ascii.isDigit(bytes[place + 2])) return null;
+    place += 2;
+    const length_start = place;
+    var length: u64 = 0;
+    while (place < end and std.ascii.isDigit(bytes[place])) : (place += 1) length = @min(length * 10 + (bytes[place] - '0'), 1 << 40);
+    return .{ .at = at, .separator = separator, .body_length = length, .length_start = length_start, .length_end = place };
+}
+
+fn separatorAt(bytes: [*]const u8, at: u64, end: u64) ?Separator {
+    for (std.enums.values(Separator)) |separator| if (standsAt(bytes, at, end, separator.text())) return separator;
+    return null;
+}
+
+fn standsAt(bytes: [*]const u8, at: u64, end: u64, text: []const u8) bool {
+    return end - at >= text.len and std.mem.eql(u8, bytes[at..][0..text.len], text);
+}
+
+const Slot = struct { generation: u32, start: u32, len: u32 };
+
+pub const Checks = struct {
+    verify: bool = true,
+    /// Wrong lengths and checksums do not keep a message from being read.
+    tolerate: bool = false,
+};
+
+/// One message at a time: its fields in order, and the first of each tag by direct index. Not shared between threads.
+pub const Parser = struct {
+    gpa: std.mem.Allocator,
+    bytes: [*]const u8 = undefined,
+    start: u64 = 0,
+    /// Behind the message, its last separator included.
+    end: u64 = 0,
+    fields: []Field,
+    count: usize = 0,
+    generation: u32 = 0,
+    slots: *[dictionary.table_tags]Slot,
+    /// A check failed and was tolerated.
+    warned: ?Defect = null,
+    separator: Separator = .soh,
+
+    pub fn init(gpa: std.mem.Allocator) error{OutOfMemory}!Parser {
+        const slots = try gpa.create([dictionary.table_tags]Slot);
+        errdefer gpa.destroy(slots);
+        @memset(slots, .{ .generation = 0, .start = 0, .len = 0 });
+        return .{ .gpa = gpa, .slots = slots, .fields = try gpa.alloc(Field, 512) };
+    }
+
+    pub fn deinit(parser: *Parser) void {
+        parser.gpa.destroy(parser.slots);
+        parser.gpa.free(parser.fields);
+    }
+
+    /// The value of a tag's first field.
+    pub inline fn get(parser: *const Parser, tag: u32) ?[]const u8 {
+        if (tag >= dictionary.table_tags) return parser.getCustom(tag);
+        const slot = parser.slots[tag];
+        if (slot.generation != parser.generation) return null;
+        return (parser.bytes + parser.start + slot.start)[0..slot.len];
+    }
+
+    fn getCustom(parser: *const Parser, tag: u32) ?[]const u8 {
+        for (parser.fields[0..parser.count]) |field| if (field.tag == tag) return parser.valueOf(field);
+        return null;
+    }
+
+    pub fn valueOf(parser: *const Parser, field: Field) []const u8 {
+        return (parser.bytes + parser.start + field.start)[0..field.len];
+    }
+
+    pub fn all(parser: *const Parser) []const Field {
+        return parser.fields[0..parser.count];
+    }
+
+    /// Reads the message at `start` of bytes[0..end], which can be read 64 bytes further. Returns what is wrong with it, or
+    /// null; then the fields are there until the next call. Memory is allocated only for a message of more fields than any before.
+    pub fn read(parser: *Parser, bytes: [*]const u8, start: Start, end: u64, checks: Checks) error{OutOfMemory}!?Defect {
+        parser.bytes = bytes;
+        parser.start = start.at;
+        parser.separator = start.separator;
+        parser.count = 0;
+        parser.warned = null;
+        parser.generation +%= 1;
+        if (parser.generation == 0) {
+            @branchHint(.cold);
+            @memset(parser.slots, .{ .generation = 0, .start = 0, .len = 0 });
+            parser.generation = 1;
+        }
+        const body_end = parser.bodyEnd(start, end) orelse blk: {
+            const sum_at = parser.findCheckSum(start, end) orelse return .truncated;
+            if (!checks.tolerate) return .bad_body_length;
+            parser.warned = .bad_body_length;
+            break :blk sum_at;
+        };
+        const stated = parser.statedSum(body_end, end);
+        if (stated == null and !checks.tolerate) return .bad_checksum;
+        return if (start.separator == .soh) parser.readSoh(start, body_end, stated, checks) else parser.readPrinted(start, body_end, stated, checks);
+    }
+
+    /// Where CheckSum stands if BodyLength is right; null if it does not stand there.
+    fn bodyEnd(parser: *const Parser, start: Start, end: u64) ?u64 {
+        const separator = start.separator.text();
+        if (!standsAt(parser.bytes, start.length_end, end, separator)) return null;
+        const body = start.length_end + separator.len;
+        const behind = if (separator.len == 1) body +| start.body_length else parser.advance(body, start.body_length, end);
+        if (behind > end or end - behind < 3 or behind < body + separator.len) return null;
+        if (!std.mem.eql(u8, parser.bytes[behind..][0..3], "10=")) return null;
+        return if (std.mem.eql(u8, parser.bytes[behind - separator.len ..][0..separator.len], separator)) behind else null;
+    }
+
+    /// `units` bytes further, a separator counting as one.
+    fn advance(parser: *const Parser, from: u64, units: u64, end: u64) u64 {
+        const separator = parser.separator.text();
+        var at = from;
+        for (0..units) |_| {
+            if (at >= end) return end + 1;
+            at += if (standsAt(parser.bytes, at, end, separator)) separator.len else 1;
+        }
+        return at;
+    }
+
+    /// The value of CheckSum at `body_end`; null if it is not three digits and their end. Sets where the message ends.
+    fn statedSum(parser: *Parser, body_end: u64, end: u64) ?u8 {
+        const digits = body_end + 3;
+        const separator = parser.separator.text();
+        var behind = digits;
+        var sum: u32 = 0;
+        while (behind < end and behind < digits + 3 and std.ascii.isDigit(parser.bytes[behind])) : (behind += 1) sum = sum * 10 + (parser.bytes[behind] - '0');
+        const ended = standsAt(parser.bytes, behind, end, separator);
+        parser.end = if (ended) behind + separator.len else behind;
+        const over = ended or behind == end or parser.bytes[behind] == '\n' or parser.bytes[behind] == '\r';
+        return if (behind == digits + 3 and over and sum <= 255) @intCast(sum) else null;
+    }
+
+    /// A separator, `10=`, three digits and their end, before the next message or the end of the file.
+    fn findCheckSum(parser: *const Parser, start: Start, end: u64) ?u64 {
+        const separator = start.separator.text();
+        const next = findStart(parser.bytes, start.at + 1, end);
+        const limit = if (next) |s| s.at else end;
+        var at = start.length_end;
+        while (std.mem.findPos(u8, parser.bytes[0..limit], at, "10=")) |found| : (at = found + 1) {
+            if (found + 6 > limit or found < start.length_end + separator.len) continue;
+            if (!std.mem.eql(u8, parser.bytes[found - separator.len ..][0..separator.len], separator)) continue;
+            for (parser.bytes[found + 3 ..][0..3]) |byte| {
+                if (!std.ascii.isDigit(byte)) break;
+            } else {
+                const behind = found + 6;
+                if (behind == end or standsAt(parser.bytes, behind, limit, separator) or parser.bytes[behind] == '\n' or parser.bytes[behind] == '\r') return found;
+            }
+        }
+        return null;
+    }
+
+    fn readSoh(parser: *Parser, start: Start, body_end: u64, stated: ?u8, checks: Checks) error{OutOfMemory}!?Defect {
+        if (checks.verify or checks.tolerate) if (stated == null or stated.? != sumOf(parser.bytes + start.at, @intCast(body_end - start.at))) {
+            if (!checks.tolerate) return .bad_checksum;
+            if (parser.warned == null) parser.warned = .bad_checksum;
+        };
+        const base = parser.bytes + start.at;
+        const len: usize = @intCast(parser.end - start.at);
+        if (len > std.math.maxInt(u32)) return .bad_body_length;
+        var at: usize = 0;
+        var block: usize = 0;
+        var ends = separatorsIn(base, 0, len);
+        var data_tag: u32 = 0;
+        var data_len: usize = 0;
+        while (at < len) {
+            while (ends == 0) {
+                block += 64;
+                if (block >= len) break;
+                ends = separatorsIn(base, block, len);
+            }
+            // The last field of a file may lack its separator.
+            var field_end: usize = if (ends == 0) len else block + @ctz(ends);
+            const tag, const value = tagAt(base + at, field_end - at) orelse return .bad_tag;
+            if (tag == data_tag and data_tag != 0) {
+                const body: usize = @intCast(body_end - start.at);
+                field_end = at + value + data_len;
+                if (data_len > body or field_end >= body or base[field_end] != 1) return .bad_data_length;
+                block = field_end & ~@as(usize, 63);
+                ends = separatorsIn(base, block, len) & ~masks.firstBits(field_end - block);
+            }
+            try parser.push(tag, at + value, field_end - at - value);
+            data_tag = dictionary.dataTagOf(tag);
+            if (data_tag != 0) {
+                @branchHint(.unlikely);
+                data_len = lengthOf(base[at + value .. field_end]) orelse return .bad_data_length;
+            }
+            ends &= ends -% 1;
+            at = field_end + 1;
+        }
+        return null;
+    }
+
+    inline fn separatorsIn(base: [*]const u8, block: usize, len: usize) u64 {
+        return masks.equal(masks.load(base + block), 1) & masks.firstBits(len - block);
+    }
+
+    inline fn push(parser: *Parser, tag: u32, start: usize, len: usize) error{OutOfMemory}!void {
+        if (parser.count == parser.fields.len) try parser.grow();
+        parser.fields[parser.count] = .{ .tag = tag, .start = @intCast(start), .len = @intCast(len) };
+        parser.count += 1;
+        if (tag >= dictionary.table_tags) return;
+        const slot = &parser.slots[tag];
+        // The first field of a tag counts; more of them belong to repeating groups.
+        if (slot.generation == parser.generation) return;
+        slot.* = .{ .generation = parser.generation, .start = @intCast(start), .len = @intCast(len) };
+    }
+
+    fn grow(parser: *Parser) error{OutOfMemory}!void {
+        @branchHint(.cold);
+        parser.fields = try parser.gpa.realloc(parser.fields, parser.fields.len * 2);
+    }
+
+    /// The general way, for messages whose separators were printed. A piece without a tag belongs to the field before it:
+    /// then its separator was a byte of the value, and the CheckSum has to confirm it.
+    fn readPrinted(parser: *Parser, start: Start, body_end: u64, stated: ?u8, checks: Checks) error{OutOfMemory}!?Defect {
+        const separator = start.separator.text();
+        const base = parser.bytes + start.at;
+        const len: usize = @intCast(parser.end - start.at);
+        if (len > std.math.maxInt(u32)) return .bad_body_length;
+        const body: usize = @intCast(body_end - start.at);
+        var inner: usize = 0;
+        var inner_data: usize = 0;
+        var at: usize = 0;
+        var data_tag: u32 = 0;
+        var data_len: usize = 0;
+        while (at < len) {
+            var field_end = std.mem.findPos(u8, base[0..len], at, separator) orelse len;
+            const tag, const value = tagAt(base + at, field_end - at) orelse {
+                if (parser.count == 0) return .bad_tag;
+                // The bytes from the end of the last value on, its separator among them, are its value too.
+                const last = &parser.fields[parser.count - 1];
+                last.len = @intCast(field_end - last.start);
+                if (last.tag < dictionary.table_tags and parser.slots[last.tag].start == last.start) parser.slots[last.tag].len = last.len;
+                if (at < body) inner += 1;
+                at = field_end + separator.len;
+                continue;
+            };
+            if (tag == data_tag and data_tag != 0) {
+                const behind = parser.advance(start.at + at + value, data_len, parser.end) - start.at;
+                if (data_len > body or behind >= body or !standsAt(base, behind, len, separator)) return .bad_data_length;
+                field_end = @intCast(behind);
+                inner_data += std.mem.count(u8, base[at + value .. field_end], separator);
+            }
+            try parser.push(tag, at + value, field_end - at - value);
+            data_tag = dictionary.dataTagOf(tag);
+            if (data_tag != 0) data_len = lengthOf(base[at + value .. field_end]) orelse return .bad_data_length;
+            at = field_end + separator.len;
+        }
+        const spelled = sumOf(base, body);
+        const all_separators = std.mem.count(u8, base[0..body], separator);
+        // What printing made of a separator, in the sum: SOH less than its spelling.
+        const printed = 1 -% sumOf(separator.ptr, separator.len);
+        const outer = all_separators - inner - inner_data;
+        // Whether the separators inside data were SOH or themselves is not known: either may be.
+        const with_data = spelled +% printed *% @as(u8, @truncate(outer + inner_data));
+        const without_data = spelled +% printed *% @as(u8, @truncate(outer));
+        if (checks.verify or checks.tolerate) if (stated == null or (stated.? != with_data and stated.? != without_data)) {
+            if (!checks.tolerate) return .bad_checksum;
+            if (parser.warned == null) parser.warned = .bad_checksum;
+        };
+        return null;
+    }
+};
+
+/// A tag and where its value starts, behind `=`. Null for what is no tag: digits without a leading zero, below 2^31.
+/// 64 bytes can be read.
+inline fn tagAt(text: [*]const u8, len: usize) ?struct { u32, usize } {
+    const word = std.mem.readInt(u64, text[0..8], .little);
+    const marks = word ^ 0x3d3d3d3d3d3d3d3d;
+    const found = (marks -% 0x0101010101010101) & ~marks & 0x8080808080808080;
+    if (found == 0) return longTagAt(text, len);
+    const digits = @ctz(found) >> 3;
+    if (digits == 0 or digits >= len or text[0] == '0') return null;
+    const shift: u6 = @intCast(64 - 8 * @as(u32, digits));
+    const shifted = word << shift;
+    const zeros = @as(u64, 0x3030303030303030) << shift;
+    const high: u64 = 0xf0f0f0f0f0f0f0f0;
+    if (shifted & high != zeros or (shifted +% 0x0606060606060606) & high != zeros) return null;
+    var value = (shifted & 0x0f0f0f0f0f0f0f0f) *% 2561 >> 8;
+    value = (value & 0x00ff00ff00ff00ff) *% 6553601 >> 16;
+    value = (value & 0x0000ffff0000ffff) *% 42949672960001 >> 32;
+    return .{ @intCast(value), @as(usize, digits) + 1 };
+}
+
+fn longTagAt(text: [*]const u8, len: usize) ?struct { u32, usize } {
+    @branchHint(.cold);
+    var value: u64 = 0;
+    for (text[0..@min(len, 11)], 0..) |byte, i| {
+        if (byte == '=') return if (i == 0 or text[0] == '0' or value > std.math.maxInt(i32)) null else .{ @intCast(value), i + 1 };
+        if (!std.ascii.isDigit(byte)) return null;
+        value = value * 10 + (byte - '0');
+    }
+    return null;
+}
+
+fn lengthOf(digits: []const u8) ?usize {
+    return std.fmt.parseInt(u32, digits, 10) catch null;
+}
+
+/// The sum of bytes modulo 256. Up to 63 bytes behind them are read.
+pub inline fn sumOf(bytes: [*]const u8, len: usize) u8 {
+    var sums: masks.Block = @splat(0);
+    var at: usize = 0;
+    while (at + 64 <= len) : (at += 64) sums +%= masks.load(bytes + at);
+    if (at < len) {
+        const lanes = std.simd.iota(u8, 64) < @as(masks.Block, @splat(@intCast(len - at)));
+        sums +%= @select(u8, lanes, masks.load(bytes + at), @as(masks.Block, @splat(0)));
+    }
+    return @reduce(.Add, sums);
+}
+
+const testing = std.testing;
+
+/// `body` with `|` for separators becomes a whole message, spelled with `separator`.
+fn build(arena: std.mem.Allocator, body: []const u8, separator: Separator) ![]u8 {
+    var soh: std.ArrayList(u8) = .empty;
+    const length = body.len;
+    try soh.print(arena, "8=FIX.4.4|9={d}|{s}", .{ length, body });
+    std.mem.replaceScalar(u8, soh.items, '|', 1);
+    const sum = sumSlowly(soh.items);
+    try soh.print(arena, "10={d:0>3}\x01", .{sum});
+    var out: std.ArrayList(u8) = .empty;
+    for (soh.items) |byte| try out.appendSlice(arena, if (byte == 1) separator.text() else &.{byte});
+    const len = out.items.len;
+    try out.appendNTimes(arena, 0, 128);
+    return out.items[0..len];
+}
+
+fn sumSlowly(bytes: []const u8) u8 {
+    var sum: u8 = 0;
+    for (bytes) |byte| sum +%= byte;
+    return sum;
+}
+
+const report = "35=8|34=2|49=VENUE|52=20260302-14:30:01.123|56=FIRM|6=10.5|17=E1|31=10.5|32=100|453=2|448=A|452=1|448=B|452=4|9999=x=y|60=20260302-14:30:01|";
+
+fn readOne(parser: *Parser, text: []const u8) !?Defect {
+    const start = findStart(text.ptr, 0, text.len) orelse return error.NoStart;
+    return parser.read(text.ptr, start, text.len, .{});
+}
+
+test "every separator" {
+    var arena: std.heap.ArenaAllocator = .init(testing.allocator);
+    defer arena.deinit();
+    var parser: Parser = try .init(testing.allocator);
+    defer parser.deinit();
+    for (std.enums.values(Separator)) |separator| {
+        errdefer std.debug.print("{t}\n", .{separator});
+        const text = try build(arena.allocator(), report, separator);
+        try testing.expectEqual(null, try readOne(&parser, text));
+        try testing.expectEqual(text.len, parser.end);
+        try testing.expectEqualStrings("FIX.4.4", parser.get(8).?);
+        try testing.expectEqualStrings("E1", parser.get(17).?);
+        try testing.expectEqualStrings("A", parser.get(448).?);
+        try testing.expectEqualStrings("x=y", parser.get(9999).?);
+        try testing.expectEqual(null, parser.get(5000));
+        try testing.expectEqual(null, parser.get(55));
+        try testing.expectEqual(19, parser.count);
+    }
+}
+
+test "a cut at every byte is never read, and what is whole always is" {
+    var arena: std.heap.ArenaAllocator = .init(testing.allocator);
+    defer arena.deinit();
+    var parser: Parser = try .init(testing.allocator);
+    defer parser.deinit();
+    for (std.enums.values(Separator)) |separator| {
+        const text = try build(arena.allocator(), report, separator);
+        const padded = try arena.allocator().alloc(u8, text.len + 128);
+        for (0..text.len - separator.text().len) |cut| {
+            errdefer std.debug.print("{t} cut at {d} of {d}\n", .{ separator, cut, text.len });
+            @memset(padded, 0);
+            @memcpy(padded[0..cut], text[0..cut]);
+            const start = findStart(padded.ptr, 0, cut) orelse continue;
+            const defect = try parser.read(padded.ptr, start, cut, .{});
+            try testing.expect(defect == .truncated or defect == .bad_checksum);
+        }
+    }
+}
+
+test "defects" {
+    var arena: std.heap.ArenaAllocator = .init(testing.allocator);
+    defer arena.deinit();
+    var parser: Parser = try .init(testing.allocator);
+    defer parser.deinit();
+    const cases = [_]struct { ?Defect, []const u8 }{
+        .{ null, "35=8|95=13|96=AB\x0117=FAKE\x01CD|17=E1|" },
+        .{ .bad_data_length, "35=8|95=900|96=ABC|17=E1|" },
+        .{ .bad_data_length, "35=8|95=2|96=ABC|17=E1|" },
+        .{ .bad_data_length, "35=8|95=x|96=ABC|17=E1|" },
+        .{ .bad_tag, "35=8|17E1|" },
+        .{ .bad_tag, "35=8|=E1|" },
+        .{ .bad_tag, "35=8||17=E1|" },
+        .{ .bad_tag, "35=8|99999999999=E1|" },
+        .{ .bad_tag, "35=8|4294967296=E1|" },
+        .{ .bad_tag, "35=8|017=E1|" },
+        .{ .bad_tag, "35=8|-17=E1|" },
+        .{ null, "35=8|2147483647=E1|12345678=x|" },
+        .{ null, "35=8|58=|17=E1|" },
+    };
+    for (cases) |case| {
+        errdefer std.debug.print("{s}\n", .{case[1]});
+        try testing.expectEqual(case[0], try readOne(&parser, try build(arena.allocator(), case[1], .soh)));
+    }
+    try testing.expectEqual(null, try readOne(&parser, try build(arena.allocator(), cases[0][1], .soh)));
+    try testing.expectEqualStrings("AB\x0117=FAKE\x01CD", parser.get(96).?);
+    try testing.expectEqualStrings("E1", parser.get(17).?);
+}
+
+test "a message of everyday size allocates nothing; a larger one grows the table of fields once" {
+    var arena: std.heap.ArenaAllocator = .init(testing.allocator);
+    defer arena.deinit();
+    var parser: Parser = try .init(testing.allocator);
+    defer parser.deinit();
+    const text = try build(arena.allocator(), report, .soh);
+    parser.gpa = testing.failing_allocator;
+    for (0..100) |_| try testing.expectEqual(null, try readOne(&parser, text));
+    parser.gpa = testing.allocator;
+    var long: std.ArrayList(u8) = .empty;
+    try long.appendSlice(arena.allocator(), "35=8|");
+    for (0..20_000) |i| try long.print(arena.allocator(), "448=P{d}|", .{i});
+    try long.appendSlice(arena.allocator(), "17=LAST|");
+    try testing.expectEqual(null, try readOne(&parser, try build(arena.allocator(), long.items, .soh)));
+    try testing.expectEqualStrings("LAST", parser.get(17).?);
+    try testing.expectEqual(20_005, parser.count);
+}
+
+test "starts are found by framing alone" {
+    const pad = "\x00" ** 128;
+    for ([_][]const u8{ "8=FIX", "8=FIX.4.4\x01", "8=FIX.4.4\x0135=8", "18=host 8=FOX", "8=FIX not a message 9=1", "8=FIX.4.4\x019=x", "8=FIX.4.4,9=12,35=8" }) |text| {
+        const padded = try std.mem.concat(testing.allocator, u8, &.{ text, pad });
+        defer testing.allocator.free(padded);
+        try testing.expect(findStart(padded.ptr, 0, text.len) == null);
+    }
+    const text = "noise 8=FIXT.1.1|9=5|" ++ pad;
+    try testing.expectEqual(6, findStart(text, 0, 21).?.at);
+}
