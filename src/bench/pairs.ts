@@ -132,6 +132,7 @@ export function openGenerated(engine: Engine, { internal, external }: Pair): Pro
     key: [{ internal: "trade_id", external: "trade_id" }],
     compare: null,
     ignore: [],
+    named: [],
   };
   return openPair(options, { engine, signal: new AbortController().signal, tempDirectory: null });
 }

@@ -7,7 +7,7 @@ import { memoryBudget, temporaryFolder, usableCores } from "../engine/machine";
 import type { RunSpec } from "../generated/abi";
 import { foldLedger, foldedTypes, type Folded, type FoldSettings } from "../ledger/group";
 import type { LedgerContext, OpenedPair, OpenLedger, PairOptions, RuledPair, SideOptions } from "../ledger/ledger";
-import { noRules, type Rules, type SideMember } from "../rules/rules";
+import { namedColumns, noRules, type Rules, type SideMember } from "../rules/rules";
 
 /** How one side is to be read: what was typed for the side wins over what was typed for both. */
 export function sideOptions(
@@ -48,6 +48,7 @@ export function pairOptions(values: Values, internal: string, external: string, 
     key: values.key ?? null,
     compare: values.compare ?? null,
     ignore: values.ignore ?? [],
+    named: namedColumns(rules),
   };
 }
 

@@ -68,6 +68,7 @@ function pairOptions(internal: string, external: string, choice: Choice = {}): P
     key: names(choice.key),
     compare: null,
     ignore: choice.ignore ?? [],
+    named: [],
   };
 }
 

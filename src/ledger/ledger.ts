@@ -38,6 +38,8 @@ export interface PairOptions {
   key: ColumnPair[] | null;
   compare: ColumnPair[] | null;
   ignore: string[];
+  /** Other columns that rules name, on either side. */
+  named: string[];
 }
 
 /** One side, ready for the engine. Disposing it closes its descriptors. */
@@ -319,14 +321,9 @@ function delimiterName(delimiter: number): string {
   return delimiter === 9 ? "tab" : String.fromCharCode(delimiter);
 }
 
-function decideBoth(sampled: Sides<SampledSide>, { key, compare }: PairOptions): Sides<HeaderDecision> {
+function decideBoth(sampled: Sides<SampledSide>, { key, compare, named: others }: PairOptions): Sides<HeaderDecision> {
   const named = [...(key ?? []), ...(compare ?? [])];
-  const evidence = both((side) =>
-    evidenceOf(
-      sampled[side],
-      named.map((pair) => pair[side]),
-    ),
-  );
+  const evidence = both((side) => evidenceOf(sampled[side], [...named.map((pair) => pair[side]), ...others]));
   const decisions = decideHeaders(evidence.internal, evidence.external);
   if (decisions === null) throw undecided(sampled, evidence);
   const decidedAlone = (side: Side) => sampled[side].header === "auto" && sampled[side].columns === null;

@@ -2,7 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import { ReconError } from "../errors";
 import { readRules } from "./load";
-import { noRules } from "./rules";
+import { namedColumns, noRules } from "./rules";
 
 const read = (text: string) => readRules("r.toml", text);
 
@@ -301,4 +301,22 @@ describe("refused", () => {
   test("everything at once, by line", () => {
     expect(faults("a = 1\n[columns.p]\ntype = 2\n[internal]\nb = 3\n")).toHaveLength(3);
   });
+});
+
+test("every column that a rule names, for the decision about the header", () => {
+  const { rules } = read(`
+    [internal]
+    where = [{ column = "a", in = ["1"] }]
+    [columns.b]
+    tolerance_by = { column = "c", JPY = "1" }
+    signed_by = { column = "d", negative = ["S"], positive = ["B"] }
+    [group.external]
+    by = ["e"]
+    sum = ["f"]
+    vwap = { g = "h" }
+    [controls]
+    sum = ["i"]
+    by = "j"
+  `);
+  expect(namedColumns(rules).sort()).toEqual(["a", "b", "c", "d", "e", "f", "g", "h", "i", "j"]);
 });

@@ -125,3 +125,23 @@ export const noSideRules: SideRules = {
 };
 
 export const noRules: Rules = { columns: [], internal: noSideRules, external: noSideRules, controls: null };
+
+/** Every column that a rule names, on either side: a first record that holds one of them is a header. */
+export function namedColumns({ columns, internal, external, controls }: Rules): string[] {
+  const ofColumn = ({ name, toleranceBy, signedBy }: ColumnRule) => [
+    name,
+    ...(toleranceBy === null ? [] : [toleranceBy.column.value]),
+    ...(signedBy === null ? [] : [signedBy.column.value]),
+  ];
+  const ofSide = ({ where, group }: SideRules) => [...where.map(({ column }) => column), ...groupColumns(group)];
+  const ofBoth = controls === null ? [] : [...controls.sum, ...(controls.by === null ? [] : [controls.by])];
+  return [
+    ...columns.flatMap(ofColumn),
+    ...[...ofSide(internal), ...ofSide(external), ...ofBoth].map(({ value }) => value),
+  ];
+}
+
+function groupColumns(group: GroupRule | null): Placed<string>[] {
+  if (group === null) return [];
+  return [...group.by, ...group.sum, ...group.vwap.flatMap(({ price, weight }) => [price, weight])];
+}
