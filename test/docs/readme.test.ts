@@ -9,7 +9,7 @@ import { requireExecutable, runCommand, scratchFolder } from "../executable";
 
 const root = join(import.meta.dir, "..", "..");
 const recon = requireExecutable();
-const pages = ["README.md", "docs/architecture.md", "docs/operations.md"];
+const pages = ["README.md", "docs/architecture.md", "docs/operations.md", "docs/rules.md"];
 const read = (path: string) => readFileSync(join(root, path), "utf8");
 
 interface Example {
@@ -86,6 +86,16 @@ test("docs/operations.md names every error code, docs/architecture.md every note
   const missing = (all: Set<string>, page: string) => [...all].filter((code) => !named(page).has(code));
   expect(missing(codes, "docs/operations.md")).toEqual([]);
   expect(missing(notes, "docs/architecture.md")).toEqual([]);
+});
+
+test("docs/rules.md names every member of a rules file", () => {
+  const text = read("docs/rules.md");
+  const named = new Set(text.match(/[a-z_]+/g));
+  const members = [...read("docs/recon.schema.json").matchAll(/^ *"(\w+)": \{\n *"description"/gm)].map(
+    ([, name]) => name,
+  );
+  expect(members.length).toBeGreaterThan(40);
+  expect(members.filter((name) => !named.has(name as string))).toEqual([]);
 });
 
 /** Blocks fenced as `console`: lines that begin with `$ ` are commands, what follows each is its output. */
