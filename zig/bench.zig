@@ -4,6 +4,7 @@ const std = @import("std");
 const abi = @import("abi.zig");
 const clock = @import("clock.zig");
 const decimal = @import("value/decimal.zig");
+const fix = @import("fix/bench.zig");
 const hash = @import("index/hash.zig");
 const ledger_module = @import("csv/ledger.zig");
 const memory_module = @import("index/memory.zig");
@@ -27,7 +28,7 @@ pub fn run(gpa: std.mem.Allocator, arena: std.mem.Allocator, spec: abi.BenchSpec
     if (spec.pin) pinToFirst();
     return switch (spec.part) {
         .scan, .hash, .table, .decimal, .split => runOnLedger(gpa, arena, spec, control),
-        .fix_parse, .fix_parse_unchecked, .fix_fields, .fix_log => error.NotBuiltYet,
+        .fix_parse, .fix_parse_unchecked, .fix_fields, .fix_log => fix.run(gpa, arena, spec, control),
     };
 }
 
