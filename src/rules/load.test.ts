@@ -1,5 +1,6 @@
 // Rules files that are read, and every kind of wrong one with its place and words.
 import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
 import { ReconError } from "../errors";
 import { readRules } from "./load";
 import { namedColumns, noRules } from "./rules";
@@ -319,4 +320,52 @@ test("every column that a rule names, for the decision about the header", () => 
     by = "j"
   `);
   expect(namedColumns(rules).sort()).toEqual(["a", "b", "c", "d", "e", "f", "g", "h", "i", "j"]);
+});
+
+test("whatever is done to a file, it is read or refused with a line", () => {
+  const whole = `key = ["id", { internal = "a", external = "b" }]
+max_breaks = 3
+[internal]
+decimal = ","
+timezone = "Asia/Tokyo"
+where = [{ column = "s", in = ["F", ""] }]
+[columns."p,q"]
+tolerance = "5bps max 1.00"
+tolerance_by = { column = "c", JPY = "1" }
+[columns.side]
+external_map = { "1" = "BUY" }
+signed_by = { column = "s", negative = ["S"], positive = ["B"], on = "internal" }
+[group.external]
+by = ["o"]
+vwap = { price = "q" }
+[controls]
+sum = ["x"]
+`;
+  const pieces = whole.match(/\w+|\s|./gs) as string[];
+  const change = fc.record({
+    at: fc.nat(pieces.length - 1),
+    removed: fc.nat(3),
+    put: fc.oneof(
+      fc.constantFrom(...pieces, "", "[[", "]]", "{", "}", "=", '"', "'", "\\", "1.5", "true"),
+      fc.string(),
+    ),
+  });
+  fc.assert(
+    fc.property(fc.array(change, { minLength: 1, maxLength: 3 }), (changes) => {
+      const changed = [...pieces];
+      for (const { at, removed, put } of changes) changed.splice(at, removed, put);
+      try {
+        read(changed.join(""));
+      } catch (error) {
+        if (!(error instanceof ReconError)) throw error;
+        for (const { code, path, line, column, message } of error.items) {
+          expect([code, path]).toEqual(["rules", "r.toml"]);
+          expect(line).toBeGreaterThan(0);
+          expect(column).toBeGreaterThan(0);
+          expect(message).not.toContain("undefined");
+        }
+      }
+    }),
+    { numRuns: 3000 },
+  );
 });
