@@ -5,6 +5,7 @@ const abi = @import("abi.zig");
 const job = @import("job.zig");
 const sample = @import("csv/sample.zig");
 const generate = @import("generate.zig");
+const fix = @import("fix/read.zig");
 const bench = @import("bench.zig");
 const Control = @import("control.zig").Control;
 
@@ -33,7 +34,7 @@ fn finish(arena: std.mem.Allocator, control: *Control) error{ OutOfMemory, Write
         .sample => |s| try publish(control, sample.run(arena, s, control) catch |problem| try failed(abi.SampleResult, arena, problem)),
         .generate => |s| try publish(control, generate.run(gpa, arena, s, control) catch |problem| try failed(abi.GenerateResult, arena, problem)),
         .fold => try publish(control, try failed(abi.FoldResult, arena, error.NotBuiltYet)),
-        .fix => try publish(control, try failed(abi.FixResult, arena, error.NotBuiltYet)),
+        .fix => |s| try publish(control, fix.run(gpa, arena, s, control) catch |problem| try failed(abi.FixResult, arena, problem)),
         .bench => |s| try publish(control, bench.run(gpa, arena, s, control) catch |problem| try failed(abi.BenchResult, arena, problem)),
     }
 }

@@ -129,6 +129,12 @@ pub const Parser = struct {
         return (parser.bytes + parser.start + slot.start)[0..slot.len];
     }
 
+    /// As `get`; empty where there is no such field.
+    pub fn text(parser: *const Parser, tag: u32) []const u8 {
+        const value: ?[]const u8 = parser.get(tag);
+        return value orelse "";
+    }
+
     fn getCustom(parser: *const Parser, tag: u32) ?[]const u8 {
         for (parser.fields[0..parser.count]) |field| if (field.tag == tag) return parser.valueOf(field);
         return null;
