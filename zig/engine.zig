@@ -4,6 +4,7 @@ const std = @import("std");
 const abi = @import("abi.zig");
 const job = @import("job.zig");
 const sample = @import("csv/sample.zig");
+const fold = @import("fold.zig");
 const generate = @import("generate.zig");
 const fix = @import("fix/read.zig");
 const bench = @import("bench.zig");
@@ -33,7 +34,7 @@ fn finish(arena: std.mem.Allocator, control: *Control) error{ OutOfMemory, Write
         .run => |s| try publish(control, job.run(gpa, arena, s, control) catch |problem| try failed(abi.RunResult, arena, problem)),
         .sample => |s| try publish(control, sample.run(arena, s, control) catch |problem| try failed(abi.SampleResult, arena, problem)),
         .generate => |s| try publish(control, generate.run(gpa, arena, s, control) catch |problem| try failed(abi.GenerateResult, arena, problem)),
-        .fold => try publish(control, try failed(abi.FoldResult, arena, error.NotBuiltYet)),
+        .fold => |s| try publish(control, fold.run(gpa, arena, s, control) catch |problem| try failed(abi.FoldResult, arena, problem)),
         .fix => |s| try publish(control, fix.run(gpa, arena, s, control) catch |problem| try failed(abi.FixResult, arena, problem)),
         .bench => |s| try publish(control, bench.run(gpa, arena, s, control) catch |problem| try failed(abi.BenchResult, arena, problem)),
     }
@@ -53,7 +54,13 @@ fn isValid(spec: abi.JobSpec) bool {
         },
         .sample => |s| return validFiles(&.{s.file}),
         .generate => |s| return s.threads != 0 and s.rows < 1 << 40,
-        .fold => |s| return s.threads != 0 and s.by.len != 0 and validFiles(s.ledger.files),
+        .fold => |s| {
+            const width = s.ledger.width;
+            if (s.threads == 0 or s.by.len == 0 or s.names.len != width) return false;
+            for ([_][]const u32{ s.by, s.sum }) |columns| for (columns) |column| if (column >= width) return false;
+            for (s.vwap) |vwap| if (vwap.price >= width or vwap.weight >= width) return false;
+            return validFiles(s.ledger.files);
+        },
         .fix => |s| return s.threads != 0 and validFiles(s.files),
         .bench => |s| return s.threads != 0 and s.rounds != 0 and validFiles(&.{s.file}),
     }

@@ -5,9 +5,9 @@ const abi = @import("abi.zig");
 const build_level = @import("level.zig").level;
 const parallel = @import("parallel.zig");
 const clock = @import("clock.zig");
+const problems = @import("problems.zig");
 const record = @import("csv/record.zig");
 const scan = @import("csv/scan.zig");
-const faults = @import("csv/faults.zig");
 const ledger_module = @import("csv/ledger.zig");
 const memory_module = @import("index/memory.zig");
 const partition = @import("index/partition.zig");
@@ -22,7 +22,6 @@ const format = @import("breaks/format.zig");
 const write = @import("breaks/write.zig");
 const lines_module = @import("breaks/lines.zig");
 const sort = @import("breaks/sort.zig");
-const OrderedWriter = @import("ordered_writer.zig").OrderedWriter;
 const Control = @import("control.zig").Control;
 const RowReader = @import("csv/row_reader.zig").RowReader;
 const Ledger = ledger_module.Ledger;
@@ -189,7 +188,7 @@ const Job = struct {
     fn partitionCount(job: *Job) usize {
         var rows: u64 = 0;
         for (&job.sides) |*side| if (side.*) |*s| {
-            rows += estimateRows(&s.ledger);
+            rows += s.ledger.estimateRows();
         };
         return std.math.clamp(std.math.ceilPowerOfTwo(u64, rows / partition_rows + 1) catch max_partitions, 1, max_partitions);
     }
@@ -459,25 +458,8 @@ const Job = struct {
         return job.failed(items.items, if (job.spec.on_bad_row == .fail) bad_rows else items.items.len);
     }
 
-    /// Null only if the file changed meanwhile.
     fn errorItem(job: *Job, side: *SideState, offset: u64, fields: []record.Field) Error!?abi.ErrorItem {
-        var scratch: ledger_module.Scratch = .init(job.arena);
-        const fault = (try side.ledger.examine(offset, fields, &scratch)).fault orelse return null;
-        const reason = try faults.reason(&scratch, &side.ledger, try job.allColumns(), offset, fields, fault);
-        var item: abi.ErrorItem = .{ .code = reason.code, .message = reason.message, .hint = faults.hint(fault), .path = "" };
-        if (side.ledger.placesOf(offset, fields)) |places| {
-            var all = places;
-            const place = all.next() orelse return item;
-            item.path = side.ledger.origin.?.paths[@min(place.file, side.ledger.origin.?.paths.len - 1)];
-            item.line = place.line;
-            return item;
-        }
-        const lines = &side.lines.?;
-        const at = fault.at orelse offset;
-        item.path = side.ledger.mapping.files[side.ledger.mapping.fileOf(offset)].path;
-        item.line = lines.lineOf(at);
-        item.column = if (fault.at != null) lines.columnOf(at) else 0;
-        return item;
+        return problems.badRow(job.arena, &side.ledger, &side.lines.?, try job.allColumns(), offset, fields);
     }
 
     /// Trailers that do not hold end the run; control totals are only told.
@@ -500,8 +482,12 @@ const Job = struct {
     }
 
     fn vanished(job: *Job) Error!abi.RunResult {
+        return job.failedWith(problems.changed(job.spec.internal.files[0].path));
+    }
+
+    fn failedWith(job: *Job, item: abi.ErrorItem) Error!abi.RunResult {
         const items = try job.arena.alloc(abi.ErrorItem, 1);
-        items[0] = .{ .code = "changed", .path = job.spec.internal.files[0].path, .message = "a ledger changed while it was read", .hint = "run again when the file is complete" };
+        items[0] = item;
         return job.failed(items, 1);
     }
 
@@ -726,21 +712,11 @@ const Job = struct {
     }
 
     fn spillProblem(job: *Job) Error!abi.RunResult {
-        const items = try job.arena.alloc(abi.ErrorItem, 1);
-        items[0] = .{
-            .code = "spill",
-            .path = job.spec.temp_directory.?,
-            .message = try std.fmt.allocPrint(job.arena, "cannot write a temporary file here: {s}", .{OrderedWriter.reason(job.memory.errno.load(.monotonic)).text}),
-            .hint = "name a directory with more room with --temp, or allow more memory with --memory",
-        };
-        return job.failed(items, 1);
+        return job.failedWith(try problems.spill(job.arena, job.spec.temp_directory.?, &job.memory));
     }
 
     fn writeProblem(job: *Job) Error!abi.RunResult {
-        const reason = OrderedWriter.reason(job.write_errno);
-        const items = try job.arena.alloc(abi.ErrorItem, 1);
-        items[0] = .{ .code = reason.code, .path = "", .message = try std.fmt.allocPrint(job.arena, "cannot write the output file: {s}", .{reason.text}) };
-        return job.failed(items, 1);
+        return job.failedWith(try problems.write(job.arena, job.write_errno));
     }
 };
 
@@ -752,16 +728,6 @@ fn breakCounts(findings: *const Findings) abi.BreakCounts {
         inline else => |kind| @field(counts, @tagName(kind)) += 1,
     };
     return counts;
-}
-
-fn estimateRows(ledger: *const Ledger) u64 {
-    var rows: u64 = 0;
-    for (ledger.mapping.files) |file| {
-        const sample = @min(file.end - file.first, 64 * 1024);
-        const lines = std.mem.countScalar(u8, ledger.mapping.base[file.first..][0..sample], '\n') + 1;
-        rows += (file.end - file.first) / (sample / lines + 1) + 1;
-    }
-    return rows;
 }
 
 /// Lets only the rows of certain keys through (recon explain).

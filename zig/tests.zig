@@ -12,6 +12,7 @@ test {
     _ = @import("index/partition.zig");
     _ = @import("match/compare.zig");
     _ = @import("match/findings.zig");
+    _ = @import("match/fold.zig");
     _ = @import("match/hints.zig");
     _ = @import("match/side_by_side.zig");
     _ = @import("breaks/sort.zig");

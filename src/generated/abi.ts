@@ -1,6 +1,6 @@
 // Written by `zig build abi` from zig/abi.zig. Do not edit.
 
-export const fingerprint = 2847397448;
+export const fingerprint = 4145045298;
 
 /** Byte offsets of the `Progress` record. */
 export const Progress = { size: 40, done_units: 0, total_units: 8, rows: 16, breaks: 24, phase: 32, reserved: 36 } as const;
@@ -144,6 +144,7 @@ export interface VwapSpec {
 
 export interface FoldSpec {
   ledger: LedgerSpec;
+  names: string[];
   by: number[];
   sum?: number[];
   vwap?: VwapSpec[];

@@ -15,6 +15,8 @@ export interface Group {
   by: number[];
   sum: number[];
   vwap: { price: number; weight: number }[];
+  /** Of the columns of the file. */
+  from: string[];
   /** Of the columns of the folded ledger. */
   names: string[];
   /** Columns of the file that are not among them. */
@@ -31,7 +33,7 @@ export function groupOf(rule: GroupRule | null, columns: SideColumns): Group | n
   }));
   const kept = [...by, ...sum, ...vwap.map(({ price }) => price)];
   const names = [...rule.by, ...rule.sum, ...rule.vwap.map(({ price }) => price)].map(({ value }) => value);
-  return { rule, by, sum, vwap, names, left: columns.names.filter((_, place) => !kept.includes(place)) };
+  return { rule, by, sum, vwap, from: columns.names, names, left: columns.names.filter((_, place) => !kept.includes(place)) };
 }
 
 /** The columns that key and compared columns are looked for in. */
@@ -78,8 +80,8 @@ export async function foldLedger(
 ): Promise<Folded> {
   const { fd } = openTemporary(ledger.files[0]!.path, context);
   try {
-    const { by, sum, vwap } = group;
-    const fold: FoldSpec = { ledger, by, sum, vwap, output_fd: fd, ...settings };
+    const { by, sum, vwap, from } = group;
+    const fold: FoldSpec = { ledger, names: from, by, sum, vwap, output_fd: fd, ...settings };
     const result = await context.engine.run({ fold }, { signal: context.signal });
     if (result.outcome !== "done") throw new ReconError(result.errors, result.error_count);
     return { spec: foldedSpec(ledger, group, fd), result, [Symbol.dispose]: () => closeSync(fd) };

@@ -15,6 +15,7 @@ const Ledger = ledger_module.Ledger;
 const Ref = ledger_module.Ref;
 const Side = ledger_module.Side;
 const Writer = std.Io.Writer;
+const writeCsv = record.writeField;
 
 pub const Item = union(enum) {
     mismatch: findings.Pair,
@@ -422,20 +423,5 @@ pub fn writeJsonText(out: *Writer, text: []const u8) Writer.Error!void {
         from = at;
     }
     try out.writeAll(text[from..]);
-    try out.writeByte('"');
-}
-
-/// A CSV field, quoted where it must be.
-fn writeCsv(out: *Writer, prefix: []const u8, text: []const u8) Writer.Error!void {
-    if (std.mem.findAny(u8, text, ",\"\r\n") == null) {
-        try out.writeAll(prefix);
-        return out.writeAll(text);
-    }
-    try out.writeByte('"');
-    try out.writeAll(prefix);
-    for (text) |byte| {
-        if (byte == '"') try out.writeByte('"');
-        try out.writeByte(byte);
-    }
     try out.writeByte('"');
 }

@@ -140,6 +140,7 @@ pub const Ledger = struct {
         try all.appendSlice(arena, used.compare);
         try all.appendSlice(arena, used.others);
         try ledger.reading.addColumns(arena, &all);
+        for (ledger.spec.files) |file| if (file.trailer) |trailer| for (trailer.sums) |sum| try all.append(arena, sum.column);
         std.mem.sort(u32, all.items, {}, std.sort.asc(u32));
         for (all.items, 0..) |column, i| {
             const seen = i != 0 and all.items[i - 1] == column;
@@ -155,6 +156,17 @@ pub const Ledger = struct {
 
     pub fn close(ledger: *Ledger, arena: std.mem.Allocator) void {
         ledger.mapping.close(arena);
+    }
+
+    /// About how many rows there are, from the first bytes of each file.
+    pub fn estimateRows(ledger: *const Ledger) u64 {
+        var rows: u64 = 0;
+        for (ledger.mapping.files) |file| {
+            const sample = @min(file.end - file.first, 64 * 1024);
+            const lines = std.mem.countScalar(u8, ledger.mapping.base[file.first..][0..sample], '\n') + 1;
+            rows += (file.end - file.first) / (sample / lines + 1) + 1;
+        }
+        return rows;
     }
 
     /// Whether keys are the file's own bytes, but for quotes.

@@ -202,6 +202,21 @@ fn expectFields(text: []const u8, dialect: Dialect, expected: []const Expected, 
 const comma: Dialect = .{ .delimiter = ',', .quote = '"' };
 const trimmed: Dialect = .{ .delimiter = ',', .quote = '"', .trim = true };
 
+/// Writes `prefix` and `text` as one field of RFC 4180, quoted where it must be.
+pub fn writeField(out: *std.Io.Writer, prefix: []const u8, text: []const u8) std.Io.Writer.Error!void {
+    if (std.mem.findAny(u8, text, ",\"\r\n") == null) {
+        try out.writeAll(prefix);
+        return out.writeAll(text);
+    }
+    try out.writeByte('"');
+    try out.writeAll(prefix);
+    for (text) |byte| {
+        if (byte == '"') try out.writeByte('"');
+        try out.writeByte(byte);
+    }
+    try out.writeByte('"');
+}
+
 test "plain and quoted fields, line ends" {
     try expectFields("a,b\nc", comma, &.{ .{ .text = "a", .form = .plain }, .{ .text = "b", .form = .plain } }, 4);
     try expectFields("a,\"b,\n\"\"x\"\r\nc", comma, &.{ .{ .text = "a", .form = .plain }, .{ .text = "b,\n\"\"x", .form = .escaped } }, 12);

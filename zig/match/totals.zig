@@ -26,6 +26,10 @@ pub fn areNeeded(job: abi.RunSpec) bool {
 
 fn sideNeeds(spec: abi.LedgerSpec) bool {
     if (spec.origin) |origin| if (origin.grouped) return true;
+    return hasTrailer(spec);
+}
+
+pub fn hasTrailer(spec: abi.LedgerSpec) bool {
     for (spec.files) |file| if (file.trailer != null) return true;
     return false;
 }
