@@ -34,7 +34,10 @@ pub fn badRow(arena: std.mem.Allocator, ledger: *const Ledger, lines: *const Lin
     var scratch: ledger_module.Scratch = .init(arena);
     const fault = (try ledger.examine(offset, fields, &scratch)).fault orelse return null;
     const reason = try faults.reason(&scratch, ledger, columns, offset, fields, fault);
-    var item: abi.ErrorItem = .{ .code = reason.code, .message = reason.message, .hint = faults.hint(fault), .path = "" };
+    // What an event says is still in the mapped file, which is closed before the result is read.
+    const code = try arena.dupe(u8, reason.code);
+    const message = try arena.dupe(u8, reason.message);
+    var item: abi.ErrorItem = .{ .code = code, .message = message, .hint = faults.hint(fault), .path = "" };
     if (ledger.placesOf(offset, fields)) |places| {
         var all = places;
         const place = all.next() orelse return item;
