@@ -95,7 +95,7 @@ export async function applyRules(
   });
   const sides = { internal: names(pair.internal, options.internal), external: names(pair.external, options.external) };
   const translation = new Translation(rules, sides, [...(options.key ?? []), ...(options.compare ?? [])]);
-  const { compare, controls } = translation.comparison(pair.key, pair.compare);
+  const { compare, controls, notes } = translation.comparison(pair.key, pair.compare);
   const hasTimes = compare.some(({ type }) => type === "timestamp");
   const readings = {
     internal: translation.reading("internal", hasTimes),
@@ -117,6 +117,7 @@ export async function applyRules(
     internal,
     external,
     compare: foldedTypes(compare, groups),
+    notes: [...pair.notes, ...notes],
     controls,
     [Symbol.dispose]: () => opened.dispose(),
   };

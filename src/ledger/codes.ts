@@ -19,7 +19,7 @@ export const ledgerErrors = {
 
 export const ledgerNotes = {
   header: "whether the first record was read as a header, and why",
-  columns: "columns that only one side has, or that no side has",
+  columns: "columns that only one side has, that no side has, or whose rules have nothing to compare",
   grouped: "columns of a grouped side that are not compared, because they are neither by, sum nor vwap",
   keys_only: "no column was left to compare",
   trailing_column: "an empty unnamed last column was left out",

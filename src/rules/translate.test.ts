@@ -171,6 +171,31 @@ describe("places", () => {
   });
 });
 
+describe("rules of one column", () => {
+  test("may not be said twice, whatever the name", () => {
+    expect(faults('[columns.price]\ntype = "decimal"\n[columns."price[1]"]\ntype = "text"')).toEqual([
+      '3 columns."price[1]": the column has rules already, as "price"',
+    ]);
+    expect(faults('[columns.venue]\nexternal_map = { a = "b" }\n[columns.mic]\nexternal_map = { a = "c" }')).toEqual([
+      "3 columns.mic: another rule has a map for this column already",
+    ]);
+    expect(faults('[columns.qty]\nsigned_by = { column = "qty", negative = ["S"], positive = ["B"] }')[0]).toContain(
+      'column "qty" cannot give itself a sign',
+    );
+  });
+
+  test("hold for every way of naming it", () => {
+    expect(translate('[columns."price[1]"]\ntype = "decimal"').column("price")?.type).toBe("decimal");
+  });
+
+  test("that have nothing to compare are noted", () => {
+    expect(translate('[columns.side]\ntype = "text"\n[columns.price]\ntype = "decimal"').notes).toEqual([
+      { code: "columns", message: 'column "side" is not compared: its type and tolerance are not used' },
+    ]);
+    expect(translate('[columns.side]\ninternal_map = { a = "b" }').notes).toEqual([]);
+  });
+});
+
 describe("columns that are not there", () => {
   const theirNames = "there are ts, td, qty, px, mic, id, ccy, status";
   const ourNames = "there are id, venue, side, price, qty, ccy, td, ts";

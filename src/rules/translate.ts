@@ -8,9 +8,11 @@ import type {
   FilterSpec,
   LedgerSpec,
   MapSpec,
+  Note,
   SignSpec,
   ToleranceBySpec,
 } from "../generated/abi";
+import { note } from "../ledger/codes";
 import { listed, nearest, placesOf, quote, type ColumnPair } from "../ledger/columns";
 import { trimmed } from "../ledger/ledger";
 import { inputName } from "../ledger/source";
@@ -36,6 +38,7 @@ export type Reading = Required<
 export interface Comparison {
   compare: ColumnSpec[];
   controls: ControlSpec[];
+  notes: Note[];
 }
 
 /** `pairs` are the key and compared columns that were named: they say how a column is called on the external side. */
@@ -65,22 +68,36 @@ export class Translation {
       date_format: dateFormat?.value ?? null,
       zone: zone && timezone !== null ? zoneSpec(timezone.value) : null,
       nulls,
-      maps: this.rules.columns.flatMap((rule) => this.#map(side, rule)),
-      signs: this.rules.columns.flatMap((rule) => this.#sign(side, rule)),
+      maps: this.#ofEach("map", (rule) => this.#map(side, rule)),
+      signs: this.#ofEach("sign", (rule) => this.#sign(side, rule)),
       where: this.#where(side),
     };
   }
 
   comparison(key: ColumnSpec[], compare: ColumnSpec[]): Comparison {
+    const byPlace = new Map<number, ColumnRule>();
     for (const rule of this.rules.columns) {
       this.#refuseUnknown(rule);
-      if (key.some(({ name }) => name === rule.name)) this.#refuseOnKey(rule);
+      const place = this.#find("internal", rule.name, true, this.sides.internal.compared);
+      if (place === null) continue;
+      if (byPlace.has(place))
+        this.#refuse(rule.place, `the column has rules already, as ${quote(byPlace.get(place)!.name)}`);
+      byPlace.set(place, rule);
     }
-    return { compare: compare.map((column) => this.#compared(column)), controls: this.#controls() };
+    for (const { internal } of key) this.#refuseOnKey(byPlace.get(internal));
+    const controls = this.#controls();
+    const used = new Set([...key, ...compare, ...controls].map(({ internal }) => byPlace.get(internal)));
+    const idle = this.rules.columns.filter((rule) => isOfValues(rule) && !used.has(rule));
+    return {
+      compare: compare.map((column) => this.#compared(column, byPlace.get(column.internal))),
+      controls,
+      notes: idle.map(({ name }) =>
+        note("columns", `column ${quote(name)} is not compared: its type and tolerance are not used`),
+      ),
+    };
   }
 
-  #compared(column: ColumnSpec): ColumnSpec {
-    const rule = this.rules.columns.find(({ name }) => name === column.name);
+  #compared(column: ColumnSpec, rule: ColumnRule | undefined): ColumnSpec {
     if (rule === undefined) return column;
     return {
       ...column,
@@ -114,6 +131,18 @@ export class Translation {
     const internal = this.#comparedPlace("internal", name);
     const external = this.#comparedPlace("external", name);
     return internal === null || external === null ? null : { internal, external };
+  }
+
+  /** What each column rule makes; two of them may mean one column, by the names of either side. */
+  #ofEach<T extends { column: number }>(what: string, specs: (rule: ColumnRule) => T[]): T[] {
+    const made = new Map<number, T>();
+    for (const rule of this.rules.columns) {
+      for (const spec of specs(rule)) {
+        if (made.has(spec.column)) this.#refuse(rule.place, `another rule has a ${what} for this column already`);
+        made.set(spec.column, spec);
+      }
+    }
+    return [...made.values()];
   }
 
   #map(side: SideMember, { name, maps }: ColumnRule): MapSpec[] {
@@ -150,6 +179,7 @@ export class Translation {
         `the code ${quote(both)} is both negative and positive once letters and blanks are folded`,
       );
     if (by === null || column === null) return [];
+    if (by === column) this.#refuse(signedBy.column.place, `column ${quote(name)} cannot give itself a sign`);
     return [{ column, by, negative: signedBy.negative, positive: signedBy.positive }];
   }
 
@@ -169,7 +199,9 @@ export class Translation {
     this.#refuseMissing("internal", { value: rule.name, place: (said ?? rule).place });
   }
 
-  #refuseOnKey({ name, type, tolerance, toleranceBy, signedBy }: ColumnRule): void {
+  #refuseOnKey(keyRule: ColumnRule | undefined): void {
+    if (keyRule === undefined) return;
+    const { name, type, tolerance, toleranceBy, signedBy } = keyRule;
     const rule =
       (type?.value === "text" || type?.value === "auto" ? null : type) ?? tolerance ?? toleranceBy?.column ?? signedBy;
     if (rule !== null)
@@ -232,4 +264,9 @@ export class Translation {
   #refuse(place: Place, message: string, hint = ""): void {
     this.#problems.push(rulesProblem(place, message, hint));
   }
+}
+
+/** Whether a rule says how values are compared, and not only what codes mean. */
+function isOfValues({ type, tolerance, toleranceBy, signedBy }: ColumnRule): boolean {
+  return type !== null || tolerance !== null || toleranceBy !== null || signedBy !== null;
 }
