@@ -33,7 +33,15 @@ export function groupOf(rule: GroupRule | null, columns: SideColumns): Group | n
   }));
   const kept = [...by, ...sum, ...vwap.map(({ price }) => price)];
   const names = [...rule.by, ...rule.sum, ...rule.vwap.map(({ price }) => price)].map(({ value }) => value);
-  return { rule, by, sum, vwap, from: columns.names, names, left: columns.names.filter((_, place) => !kept.includes(place)) };
+  return {
+    rule,
+    by,
+    sum,
+    vwap,
+    from: columns.names,
+    names,
+    left: columns.names.filter((_, place) => !kept.includes(place)),
+  };
 }
 
 /** The columns that key and compared columns are looked for in. */
