@@ -391,7 +391,11 @@ const LogWriter = struct {
         const own = log.maker.idKind(.external);
         const filled = kind != .new and kind != .bust;
         var id_buffer: [40]u8 = undefined;
-        message.number(37, index + 1 + @as(u64, if (kind == .phantom or kind == .bust) phantom_orders else 0));
+        message.number(37, index + 1 + @as(u64, switch (kind) {
+            .phantom, .bust => phantom_orders,
+            .another_day => another_day_orders,
+            else => 0,
+        }));
         message.text(17, try log.id(&id_buffer, switch (kind) {
             .fill, .wrong, .another_day => own,
             .phantom => .phantom,
@@ -486,8 +490,9 @@ const fate_salt = 0x243f_6a88_85a3_08d3;
 const shuffle_salt = 0x1319_8a2e_0370_7344;
 const id_salt = 0xa409_3822_299f_31d0;
 const event_salt = 0x082e_fa98_ec4e_6c89;
-/// The numbers of orders behind executions that never were begin here.
+/// The numbers of orders behind executions that never were, and behind those of another day, begin here.
 const phantom_orders = 1 << 40;
+const another_day_orders = 2 << 40;
 
 /// SplitMix64's output function (Steele, Lea, Flood 2014): a permutation of 64-bit numbers for every seed.
 fn mix(seed: u64, index: u64) u64 {
