@@ -42,6 +42,15 @@ export const commands: Record<CommandName, Command> = {
     ],
     load: () => import("./explain"),
   },
+  init: {
+    usage: ["recon init INTERNAL EXTERNAL [options]"],
+    summary: "write a commented recon.toml for two ledgers",
+    examples: [
+      "recon init ours.csv theirs.csv",
+      "recon init ours.csv theirs.csv --key trade_id,venue=mic --output rules/broker.toml",
+    ],
+    load: () => import("./init"),
+  },
   generate: {
     usage: ["recon generate DIR [options]", "recon generate --score TRUTH BREAKS"],
     summary: "a pair of ledgers with known breaks, and how well a run found them",

@@ -5,7 +5,7 @@ import { ledgerContext, runSettings, sideOptions } from "./ledger-options";
 import type { Values } from "./options";
 import { ReconError } from "../errors";
 import type { ColumnSpec, Note, OnBadRow, RunResult } from "../generated/abi";
-import { openLedger, type LedgerContext, type OpenLedger } from "../ledger/ledger";
+import { openLedger, type LedgerContext, type OpenLedger, type SideOptions } from "../ledger/ledger";
 import { inputName } from "../ledger/source";
 import { errorPlace } from "../report/errors";
 import { dialect } from "../report/json";
@@ -13,7 +13,10 @@ import { bytesText, counted, grouped } from "../report/numbers";
 import { writeOut } from "../report/standard-output";
 import { delimiterText, table } from "../report/terminal";
 import { safe, safeValue } from "../report/terminal-safe";
-import { guessType } from "./guess-type";
+import { sampleColumns } from "../ledger/sampled-values";
+import { uniqueColumns } from "../rules/correspondence";
+import { sideSection, type SideDraft } from "../rules/draft";
+import { lookOf, type Look } from "../rules/look";
 
 /** Types are guessed and key candidates chosen from this many rows; the candidates are then proved on all. */
 const sampled_rows = 1000;
@@ -27,6 +30,8 @@ interface Inspection {
   badRows: RunResult["errors"];
   sampled: number;
   types: string[];
+  /** The lines that `recon init` would write for this side. */
+  rules: string[];
   /** Columns, or pairs of columns, that no two rows share and that are never empty. */
   keyCandidates: string[][];
 }
@@ -37,8 +42,9 @@ export async function execute({ operands, values }: Invocation): Promise<number>
   const context = ledgerContext(values, interruption.signal);
   const documents: object[] = [];
   for (const path of operands) {
-    using ledger = await openLedger(sideOptions(values, "internal", path), context);
-    const inspection = await inspect(ledger, values, context);
+    const options = sideOptions(values, "internal", path);
+    using ledger = await openLedger(options, context);
+    const inspection = await inspect(ledger, options, values, context);
     ledger.verifyUnchanged();
     if (values.json) documents.push(inspectionDocument(inspection));
     else if (!values.quiet) await writeOut(inspectionText(inspection));
@@ -50,15 +56,21 @@ export async function execute({ operands, values }: Invocation): Promise<number>
   return 0;
 }
 
-async function inspect(ledger: Inspection["ledger"], values: Values, context: LedgerContext): Promise<Inspection> {
-  const sample = await sampleColumns(ledger, context);
+async function inspect(
+  ledger: Inspection["ledger"],
+  options: SideOptions,
+  values: Values,
+  context: LedgerContext,
+): Promise<Inspection> {
+  const sample = await sampleColumns(ledger, sampled_rows, context);
+  const looks = sample.map(lookOf);
   const settings = runSettings(values);
   const measure = async (key: number[], on_bad_row: OnBadRow): Promise<RunResult> => {
     const columns = key.map((i): ColumnSpec => ({ name: ledger.columns[i]!, internal: i, external: i }));
     const spec = { ...settings, internal: ledger.spec, key: columns, compare: [], on_bad_row };
     return context.engine.run({ run: spec }, { signal: context.signal });
   };
-  const candidates = candidatesOf(sample).slice(0, proofs_max);
+  const candidates = uniqueColumns(sample).slice(0, proofs_max);
   const strict = await measure(candidates[0] ?? [0], "fail");
   const badRows = strict.errors.filter(({ code }) => code === "bad_row");
   const first = badRows.length === 0 ? strict : await measure(candidates[0] ?? [0], "reject");
@@ -75,37 +87,18 @@ async function inspect(ledger: Inspection["ledger"], values: Values, context: Le
     counts: first.internal,
     badRows,
     sampled: sample[0]?.length ?? 0,
-    types: sample.map(guessType),
+    types: looks.map(({ type }) => type),
+    rules: sideSection(sideDraft(options, ledger, looks, sample)),
     keyCandidates,
   };
 }
 
-/** The values of the first rows, by column. */
-async function sampleColumns({ spec, columns }: OpenLedger, { engine, signal }: LedgerContext): Promise<string[][]> {
-  const { delimiter, quote = null, trim = false } = spec;
-  const sample = { file: spec.files[0]!, delimiter, quote, trim, records: sampled_rows };
-  const { records } = await engine.run({ sample }, { signal });
-  const width = columns.length + (spec.trailing ? 1 : 0);
-  const rows = records
-    .filter(({ problem, fields }) => problem === null && fields.length === width)
-    .map((record) => record.fields.map(({ text }) => text));
-  return columns.map((_, i) => rows.map((row) => row[i] ?? ""));
+function sideDraft(options: SideOptions, ledger: OpenLedger, looks: Look[], values: string[][]): SideDraft {
+  const { delimiter, header, columns: names } = ledger;
+  return { ...options, delimiter, header, names, looks, values };
 }
 
-/** Single columns first; pairs only where no column is unique alone. */
-function candidatesOf(columns: string[][]): number[][] {
-  const indices = [...columns.keys()].filter((i) => columns[i]!.every((value) => value !== ""));
-  const isUnique = (key: number[]) => {
-    const rows = columns[0]?.length ?? 0;
-    const keys = Array.from({ length: rows }, (_, row) => JSON.stringify(key.map((i) => columns[i]![row])));
-    return new Set(keys).size === rows;
-  };
-  const single = indices.map((i) => [i]).filter(isUnique);
-  if (single.length > 0) return single;
-  return indices.flatMap((i) => indices.filter((j) => j > i).map((j) => [i, j])).filter(isUnique);
-}
-
-function inspectionDocument({ ledger, counts, sampled, types, keyCandidates, badRows }: Inspection) {
+function inspectionDocument({ ledger, counts, sampled, types, rules, keyCandidates, badRows }: Inspection) {
   return {
     paths: ledger.paths,
     format: "csv",
@@ -117,12 +110,13 @@ function inspectionDocument({ ledger, counts, sampled, types, keyCandidates, bad
     types: Object.fromEntries(ledger.columns.map((name, i) => [name, types[i]])),
     typesFromRows: sampled,
     keyCandidates,
+    rules: rules.slice(1).join("\n"),
     badRows,
     notes: ledger.notes,
   };
 }
 
-function inspectionText({ ledger, counts, sampled, types, keyCandidates, badRows }: Inspection): string {
+function inspectionText({ ledger, counts, sampled, types, rules, keyCandidates, badRows }: Inspection): string {
   const ignored = counts.ignored + ledger.ignored;
   const facts = table(
     [
@@ -145,7 +139,8 @@ function inspectionText({ ledger, counts, sampled, types, keyCandidates, badRows
   const problems = badRows.map((row) => `    ${errorPlace(row)}${safe(row.message)}`);
   if (counts.rejected > badRows.length) problems.push(`    and ${grouped(counts.rejected - badRows.length)} more`);
   const notes = ledger.notes.map(({ message }) => `  note: ${safe(message)}`);
+  const inRules = ["  in a rules file (recon init):", ...rules.slice(1).map((line) => `    ${safe(line)}`)];
   const title = ledger.paths.map((path) => safe(inputName(path))).join(" ");
   const typesTitle = `  columns, with types guessed from the first ${counted(sampled, "row")}:`;
-  return `${[title, ...facts, ...problems, typesTitle, ...columns, ...notes].join("\n")}\n\n`;
+  return `${[title, ...facts, ...problems, typesTitle, ...columns, ...inRules, ...notes].join("\n")}\n\n`;
 }

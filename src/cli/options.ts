@@ -4,7 +4,7 @@ import type { Encoding } from "../ledger/ledger";
 import type { GenerateFormat, Ids, OnBadRow, Order, Plan } from "../generated/abi";
 import * as kind from "./value-kinds";
 
-export type CommandName = "run" | "inspect" | "explain" | "generate" | "bench";
+export type CommandName = "run" | "inspect" | "explain" | "init" | "generate" | "bench";
 
 /** `text` is what would be typed, `size` that or a whole number; lists are lists there. */
 export type RulesForm = "flag" | "count" | "size" | "text" | "names" | "pairs";
@@ -34,9 +34,11 @@ export interface Option<T = unknown> {
   parse(text: string): T;
 }
 
-const ledgers = ["run", "inspect", "explain"] as const;
-const pairs = ["run", "explain"] as const;
-const all = ["run", "inspect", "explain", "generate", "bench"] as const;
+const ledgers = ["run", "inspect", "explain", "init"] as const;
+/** What has two ledgers, and what settles how they are compared. */
+const pairs = ["run", "explain", "init"] as const;
+const verdicts = ["run", "explain"] as const;
+const all = ["run", "inspect", "explain", "init", "generate", "bench"] as const;
 
 /** As many as the engine starts. */
 const threads_max = 256;
@@ -46,7 +48,7 @@ export const options = {
     name: "config",
     short: "c",
     value: "FILE",
-    commands: pairs,
+    commands: verdicts,
     help: "rules file; the command line wins over it",
     otherwise: "none; recon.toml is never picked up by itself",
     parse: kind.text,
@@ -187,6 +189,15 @@ export const options = {
     commands: ["run"],
     help: "where rejected rows go, with line and reason (implies --on-bad-row reject)",
     inRules: "text",
+    parse: kind.text,
+  },
+  output: {
+    name: "output",
+    short: "o",
+    value: "FILE",
+    commands: ["init"],
+    help: "where the rules file goes; - is standard output",
+    otherwise: "recon.toml; a file that is already there is refused",
     parse: kind.text,
   },
   unique: {
@@ -358,7 +369,7 @@ export const options = {
   threads: {
     name: "threads",
     value: "N",
-    commands: all,
+    commands: ["run", "inspect", "explain", "generate", "bench"],
     help: `worker threads, at most ${threads_max}`,
     otherwise: "cores this process may use, by affinity and cgroup quota",
     inRules: "count",
@@ -366,7 +377,7 @@ export const options = {
   },
   pin: {
     name: "pin",
-    commands: pairs,
+    commands: verdicts,
     help: "pin each worker to one core, filling one NUMA node before the next",
     inRules: "flag",
     parse: kind.flag,
@@ -374,7 +385,7 @@ export const options = {
   memory: {
     name: "memory",
     value: "N",
-    commands: ledgers,
+    commands: ["run", "inspect", "explain"],
     help: "most memory for tables, e.g. 2GiB; past it recon partitions to disk",
     otherwise: "3/4 of what is available",
     inRules: "size",
@@ -383,7 +394,7 @@ export const options = {
   plan: {
     name: "plan",
     value: "P",
-    commands: pairs,
+    commands: verdicts,
     help: "auto, hash or merge: force a plan, for tests and benchmarks",
     default: "auto",
     inRules: "text",
@@ -401,7 +412,7 @@ export const options = {
   mode: {
     name: "mode",
     value: "OCTAL",
-    commands: ["run", "generate"],
+    commands: ["run", "init", "generate"],
     help: "mode of output files",
     default: "0600",
     inRules: "text",

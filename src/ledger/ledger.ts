@@ -4,7 +4,7 @@ import { ReconError } from "../errors";
 import type { ColumnSpec, ControlSpec, FileSpec, LedgerSpec, Note, SampleResult } from "../generated/abi";
 import { fault, note } from "./codes";
 import type { SideRules } from "../rules/rules";
-import { pairColumns, quote, type ColumnPair } from "./columns";
+import { pairColumns, quote, type ColumnPair, type SideColumns } from "./columns";
 import { DataFile, emptyHint } from "./data-file";
 import type { Encoding } from "./encoding";
 import { boundsOf, trailerSpec, withoutTrailer } from "./extent";
@@ -76,10 +76,7 @@ export interface RuledPair extends OpenedPair {
 
 /** Opens both sides at once. Throws a ReconError with what is wrong on either, or the signal's reason. */
 export async function openPair(options: PairOptions, context: LedgerContext): Promise<OpenedPair> {
-  refuseSharedStream(options);
-  const paths = both((side) => expandPath(options[side].path));
-  const files = await bothAtOnce(context, (side, joint) => openFiles(options[side], paths[side], joint));
-  return orClosed([...files.internal, ...files.external], () => describePair(options, files, context));
+  return withFiles(options, context, (files) => describePair(options, files, context));
 }
 
 /** Opens a ledger on its own. Throws a ReconError, or the signal's reason. */
@@ -91,11 +88,48 @@ export async function openLedger(
   return orClosed(files, () => describeLedger(options, files, context));
 }
 
+/** Both sides of a pair for which no columns have been chosen. */
+export interface OpenedSides extends Disposable {
+  internal: OpenLedger;
+  external: OpenLedger;
+  columns: Sides<SideColumns>;
+  notes: Note[];
+}
+
+/** Opens both sides as `openPair` does; key and compared columns say where there is a header, and need not be there. */
+export async function openSides(options: PairOptions, context: LedgerContext): Promise<OpenedSides> {
+  return withFiles(options, context, (files) => describeSides(options, files, context));
+}
+
+async function withFiles<T>(
+  options: PairOptions,
+  context: LedgerContext,
+  describe: (files: Sides<DataFile[]>) => Promise<T>,
+): Promise<T> {
+  refuseSharedStream(options);
+  const paths = both((side) => expandPath(options[side].path));
+  const files = await bothAtOnce(context, (side, joint) => openFiles(options[side], paths[side], joint));
+  return orClosed([...files.internal, ...files.external], () => describe(files));
+}
+
 async function describePair(
   options: PairOptions,
   files: Sides<DataFile[]>,
   context: LedgerContext,
 ): Promise<OpenedPair> {
+  const { columns, notes, ...sides } = await describeSides(options, files, context);
+  const compared = both((side) => groupedColumns(columns[side], sides[side].group));
+  const { key, compare, notes: columnNotes } = pairColumns(compared.internal, compared.external, options);
+  both((side) => refuseUngroupedKey(side, sides[side].group, key));
+  const groups = [...groupNotes(sides.internal), ...groupNotes(sides.external)];
+  return { ...sides, key, compare, notes: [...notes, ...groups, ...columnNotes] };
+}
+
+async function describeSides(
+  options: PairOptions,
+  files: Sides<DataFile[]>,
+  context: LedgerContext,
+): Promise<OpenedSides> {
   const sampled = await bothAtOnce(context, (side, joint) => sample(options[side], files[side], joint));
   await refuseWrongDelimiter(options.internal, sampled.internal, sampled.external.delimiter, context);
   await refuseWrongDelimiter(options.external, sampled.external, sampled.internal.delimiter, context);
@@ -103,20 +137,13 @@ async function describePair(
   const layouts = both((side) => layOut(sampled[side], decisions[side]));
   refuseUnequalWidths(sampled, layouts);
   const ledgers = both((side) => openLedgerOf(options[side], sampled[side], layouts[side], files[side]));
-  const compared = both((side) => groupedColumns(layouts[side].columns, ledgers[side].group));
-  const { key, compare, notes } = pairColumns(compared.internal, compared.external, options);
-  both((side) => refuseUngroupedKey(side, ledgers[side].group, key));
   return {
     ...ledgers,
-    key,
-    compare,
+    columns: both((side) => layouts[side].columns),
     notes: [
       ...notesOf(files.internal, layouts.internal),
       ...notesOf(files.external, layouts.external),
       ...sameFileNotes(files),
-      ...groupNotes(ledgers.internal),
-      ...groupNotes(ledgers.external),
-      ...notes,
     ],
     [Symbol.dispose]: () => disposeAll([ledgers.internal, ledgers.external]),
   };

@@ -334,8 +334,8 @@ describe("inspect", () => {
   key candidates  trade_id  price  quantity
   columns, with types guessed from the first 3 rows:
     trade_id  text
-    price     number
-    quantity  number
+    price     decimal
+    quantity  decimal
 `);
   });
 
@@ -367,7 +367,7 @@ describe("inspect", () => {
     const { stdout } = await run("inspect", "pairs.csv", "--json");
     expect(JSON.parse(stdout).files[0]).toMatchObject({
       rows: 3,
-      types: { day: "date", seq: "number", qty: "number" },
+      types: { day: "date", seq: "decimal", qty: "decimal" },
       keyCandidates: [["day", "seq"]],
     });
   });
