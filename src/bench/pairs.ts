@@ -124,6 +124,8 @@ export function openGenerated(engine: Engine, { internal, external }: Pair): Pro
     encoding: null,
     trim: false,
     foldCase: false,
+    format: "csv",
+    fix: { checks: "fail", multileg: "legs" },
     rules: noSideRules,
   } as const;
   const options: PairOptions = {
@@ -134,7 +136,7 @@ export function openGenerated(engine: Engine, { internal, external }: Pair): Pro
     ignore: [],
     named: [],
   };
-  return openPair(options, { engine, signal: new AbortController().signal, tempDirectory: null });
+  return openPair(options, { engine, signal: new AbortController().signal, tempDirectory: null, threads: 2 });
 }
 
 function read(path: string): string | null {

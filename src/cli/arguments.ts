@@ -21,8 +21,16 @@ export interface Invocation {
   typed: Partial<Values>;
 }
 
-const commands: readonly string[] = ["run", "inspect", "explain", "init", "generate", "bench"] satisfies CommandName[];
-const plannedCommands = ["fix", "history"];
+const commands: readonly string[] = [
+  "run",
+  "inspect",
+  "explain",
+  "init",
+  "fix",
+  "generate",
+  "bench",
+] satisfies CommandName[];
+const plannedCommands = ["history"];
 
 /** Throws a ReconError with code `usage` for anything that is not exactly as defined. */
 export function parseArguments(argv: readonly string[]): Invocation {

@@ -51,6 +51,12 @@ export const commands: Record<CommandName, Command> = {
     ],
     load: () => import("./init"),
   },
+  fix: {
+    usage: ["recon fix FILE… [options]"],
+    summary: "the audit of one FIX log: executions, busts, gaps, CumQty and AvgPx against the fills",
+    examples: ["recon fix venue.log", "recon fix 'logs/venue.messages.*.log' --json"],
+    load: () => import("./fix"),
+  },
   generate: {
     usage: ["recon generate DIR [options]", "recon generate --score TRUTH BREAKS"],
     summary: "a pair of ledgers with known breaks, and how well a run found them",

@@ -35,6 +35,8 @@ export function sideOptions(
     encoding: typed.encoding ?? null,
     trim: typed.trim ?? false,
     foldCase: typed.foldCase ?? false,
+    format: typed.format,
+    fix: { checks: values.fixChecks, multileg: values.fixMultileg },
     rules: rules[side],
   };
 }
@@ -58,7 +60,12 @@ export function ledgerContext(
   signal: AbortSignal,
   progress?: LedgerContext["progress"],
 ): LedgerContext {
-  const context = { engine: Engine.load(), signal, tempDirectory: temporaryFolder(values.temp) };
+  const context = {
+    engine: Engine.load(),
+    signal,
+    tempDirectory: temporaryFolder(values.temp),
+    threads: values.threads ?? usableCores(),
+  };
   return progress ? { ...context, progress } : context;
 }
 

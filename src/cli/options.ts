@@ -1,10 +1,10 @@
 // Every option, defined once: the parser (arguments.ts), help (help.ts) and the table in the docs (scripts/docs.ts)
 // read this list, and the commands get their typed values from it.
 import type { Encoding } from "../ledger/ledger";
-import type { GenerateFormat, Ids, OnBadRow, Order, Plan } from "../generated/abi";
+import type { FixChecks, FixMultileg, GenerateFormat, Ids, OnBadRow, Order, Plan } from "../generated/abi";
 import * as kind from "./value-kinds";
 
-export type CommandName = "run" | "inspect" | "explain" | "init" | "generate" | "bench";
+export type CommandName = "run" | "inspect" | "explain" | "init" | "fix" | "generate" | "bench";
 
 /** `text` is what would be typed, `size` that or a whole number; lists are lists there. */
 export type RulesForm = "flag" | "count" | "size" | "text" | "names" | "pairs";
@@ -38,7 +38,7 @@ const ledgers = ["run", "inspect", "explain", "init"] as const;
 /** What has two ledgers, and what settles how they are compared. */
 const pairs = ["run", "explain", "init"] as const;
 const verdicts = ["run", "explain"] as const;
-const all = ["run", "inspect", "explain", "init", "generate", "bench"] as const;
+const all = ["run", "inspect", "explain", "init", "fix", "generate", "bench"] as const;
 
 /** As many as the engine starts. */
 const threads_max = 256;
@@ -103,10 +103,25 @@ export const options = {
     value: "F",
     sides: true,
     commands: ledgers,
-    help: "auto or csv",
+    help: "auto, csv or fix",
     default: "auto",
-    inRules: "text",
-    parse: kind.choice(["auto", "csv"]),
+    parse: kind.choice(["auto", "csv", "fix"]),
+  },
+  fixChecks: {
+    name: "fix-checks",
+    value: "C",
+    commands: [...ledgers, "fix"],
+    help: "fail, or warn: read FIX messages with a wrong BodyLength or CheckSum all the same",
+    default: "fail",
+    parse: kind.choice<FixChecks>(["fail", "warn"]),
+  },
+  fixMultileg: {
+    name: "fix-multileg",
+    value: "M",
+    commands: [...ledgers, "fix"],
+    help: "legs, summary or all: which reports of a multi-leg trade are executions",
+    default: "legs",
+    parse: kind.choice<FixMultileg>(["legs", "summary", "all"]),
   },
   delimiter: {
     name: "delimiter",
@@ -462,12 +477,4 @@ export function isRequired(command: CommandName, { required = [] }: Option): boo
 }
 
 /** Options of parts that are not delivered yet: refused by their own name, never taken for a misspelling. */
-export const plannedOptions: readonly string[] = [
-  "as-of",
-  "fix-checks",
-  "fix-multileg",
-  "manifest",
-  "metrics",
-  "report",
-  "state",
-];
+export const plannedOptions: readonly string[] = ["as-of", "manifest", "metrics", "report", "state"];

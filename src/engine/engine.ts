@@ -2,6 +2,8 @@
 import type {
   BenchResult,
   BenchSpec,
+  FixResult,
+  FixSpec,
   FoldResult,
   FoldSpec,
   GenerateResult,
@@ -40,6 +42,7 @@ export class Engine {
   run(spec: { sample: SampleSpec }, options?: JobOptions): Promise<SampleResult>;
   run(spec: { generate: GenerateSpec }, options?: JobOptions): Promise<GenerateResult>;
   run(spec: { fold: FoldSpec }, options?: JobOptions): Promise<FoldResult>;
+  run(spec: { fix: FixSpec }, options?: JobOptions): Promise<FixResult>;
   run(spec: { bench: BenchSpec }, options?: JobOptions): Promise<BenchResult>;
   run(spec: JobSpec, options: JobOptions = {}): Promise<unknown> {
     return runJob(this.#library, spec, options);

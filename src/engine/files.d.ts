@@ -3,3 +3,8 @@ declare module "*.so" {
   const path: string;
   export default path;
 }
+
+declare module "*.csv" {
+  const text: string;
+  export default text;
+}

@@ -13,6 +13,7 @@ export const ledgerErrors = {
   delimiter: "the header has one column and another delimiter would split it",
   header: "it cannot be told whether there is a header, or headers that must be alike differ",
   trailer: "the control record at the end of a file is missing, malformed, or does not agree with the rows",
+  format: "a file that is read as FIX has no FIX message",
   columns: "a column that is needed is not there, is there twice, or is named twice",
   changed: "the file changed while it was read",
 } as const;
@@ -24,6 +25,7 @@ export const ledgerNotes = {
   keys_only: "no column was left to compare",
   trailing_column: "an empty unnamed last column was left out",
   encoding: "a byte order mark decided the encoding against the option",
+  log_order: "busts or corrections come before what they refer to: logs that are not in the order of their names",
   same_file: "both sides are the same file",
 } as const;
 

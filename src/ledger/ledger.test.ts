@@ -30,7 +30,7 @@ import { noSideRules } from "../rules/rules";
 const folder = mkdtempSync(join(tmpdir(), "recon-ledger-"));
 afterAll(() => rmSync(folder, { recursive: true }));
 const engine = Engine.load();
-const context: LedgerContext = { engine, signal: new AbortController().signal, tempDirectory: null };
+const context: LedgerContext = { engine, signal: new AbortController().signal, tempDirectory: null, threads: 2 };
 
 let written = 0;
 /** A file of its own with this content. */
@@ -42,7 +42,9 @@ function file(content: string | Uint8Array): string {
 
 function side(name: "internal" | "external", path: string, rest: Partial<SideOptions> = {}): SideOptions {
   const defaults = { delimiter: null, quote: 34, header: "auto", columns: null, encoding: null } as const;
-  return { side: name, path, ...defaults, trim: false, foldCase: false, rules: noSideRules, ...rest };
+  const fix = { checks: "fail", multileg: "legs" } as const;
+  const rules = noSideRules;
+  return { side: name, path, ...defaults, trim: false, foldCase: false, format: "auto", fix, rules, ...rest };
 }
 
 /** Lets the thread go that waits for a writer of a FIFO: there are only a few. */

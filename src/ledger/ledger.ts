@@ -1,7 +1,9 @@
 // Opening ledgers: from a path, pattern or `-` and its options to descriptors, dialect, header and columns. The order of
 // the steps is here; each step has its own file. Used by the commands that read ledgers.
 import { ReconError } from "../errors";
-import type { ColumnSpec, ControlSpec, FileSpec, LedgerSpec, Note, SampleResult } from "../generated/abi";
+import { holdsFix } from "../fix/detect";
+import type { FixOptions } from "../fix/fix-ledger";
+import type { ColumnSpec, ControlSpec, FileSpec, FixResult, LedgerSpec, Note, SampleResult } from "../generated/abi";
 import { fault, note } from "./codes";
 import type { SideRules } from "../rules/rules";
 import { pairColumns, quote, type ColumnPair, type SideColumns } from "./columns";
@@ -29,6 +31,9 @@ export interface SideOptions {
   encoding: Encoding | null;
   trim: boolean;
   foldCase: boolean;
+  format: "auto" | "csv" | "fix";
+  /** How a FIX log is read. */
+  fix: FixOptions;
   rules: SideRules;
 }
 
@@ -44,6 +49,9 @@ export interface PairOptions {
 
 /** One side, ready for the engine. Disposing it closes its descriptors. */
 export interface OpenLedger extends Disposable {
+  format: "csv" | "fix";
+  /** What a FIX log came to. */
+  fix: FixResult | null;
   paths: string[];
   /** Of the text that is read: behind decompression and transcoding. */
   bytes: number;
@@ -76,7 +84,17 @@ export interface RuledPair extends OpenedPair {
 
 /** Opens both sides at once. Throws a ReconError with what is wrong on either, or the signal's reason. */
 export async function openPair(options: PairOptions, context: LedgerContext): Promise<OpenedPair> {
-  return withFiles(options, context, (files) => describePair(options, files, context));
+  return withFiles(options, context, async (files) => {
+    const isFix = both((side) => isFixLog(options[side], files[side]));
+    if (!isFix.internal && !isFix.external) return describePair(options, files, context);
+    const { openFixPair } = await import("../fix/fix-pair");
+    const openCsv = (side: Side, wanted: string[]) => describeSide(options[side], files[side], wanted, context);
+    return openFixPair({ options, files, isFix, openCsv }, context);
+  });
+}
+
+function isFixLog({ format }: SideOptions, files: DataFile[]): boolean {
+  return format === "fix" || (format === "auto" && files.some(({ spec }) => holdsFix(spec)));
 }
 
 /** Opens a ledger on its own. Throws a ReconError, or the signal's reason. */
@@ -150,10 +168,20 @@ async function describeSides(
 }
 
 async function describeLedger(options: SideOptions, files: DataFile[], context: LedgerContext) {
+  const { ledger, notes } = await describeSide(options, files, [], context);
+  return { ...ledger, notes };
+}
+
+/** A CSV side on its own; `wanted` are names that show its header. */
+async function describeSide(options: SideOptions, files: DataFile[], wanted: string[], context: LedgerContext) {
   const sampled = await sample(options, files, context);
   await refuseWrongDelimiter(options, sampled, null, context);
-  const layout = layOut(sampled, decideHeader(evidenceOf(sampled, [])));
-  return { ...openLedgerOf(options, sampled, layout, files), notes: notesOf(files, layout) };
+  const layout = layOut(sampled, decideHeader(evidenceOf(sampled, wanted)));
+  return {
+    ledger: openLedgerOf(options, sampled, layout, files),
+    columns: layout.columns,
+    notes: notesOf(files, layout),
+  };
 }
 
 /** The result of a step over open files. If it fails they are closed; if they changed, that is the reason. */
@@ -242,8 +270,12 @@ function refuseSharedStream({ internal, external }: PairOptions): void {
   throw fault("unreadable", external.path, "standard input can be read by one of the two ledgers only");
 }
 
-/** One after the other: the two sides already keep two processors busy. */
-async function openFiles(options: SideOptions, paths: string[], context: LedgerContext): Promise<DataFile[]> {
+/** One after the other: the two sides already keep two processors busy. Throws a ReconError, `empty` for an empty file. */
+export async function openFiles(
+  options: Pick<SideOptions, "encoding">,
+  paths: string[],
+  context: LedgerContext,
+): Promise<DataFile[]> {
   const files: DataFile[] = [];
   try {
     for (const path of paths) {
@@ -415,6 +447,8 @@ function openLedgerOf(options: SideOptions, sampled: SampledSide, layout: Layout
     trailer === null ? null : trailerSpec(trailer.found, layout.columns, trailer.rule),
   );
   return {
+    format: "csv",
+    fix: null,
     paths: files.map(({ spec }) => spec.path),
     bytes: files.reduce((sum, { spec }) => sum + spec.size, 0),
     header: layout.header,

@@ -15,6 +15,7 @@ export interface LedgerContext {
   signal: AbortSignal;
   /** Null where there is none: then in memory. */
   tempDirectory: string | null;
+  threads: number;
   progress?: (text: string, done: number, total: number) => void;
 }
 

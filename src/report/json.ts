@@ -1,5 +1,5 @@
 // The `--json` document of a finished reconciliation. Scripts depend on every name in it. Used by cli/run.ts.
-import type { ColumnCounts, SideCounts } from "../generated/abi";
+import type { ColumnCounts, FixResult, SideCounts } from "../generated/abi";
 import type { OpenLedger } from "../ledger/ledger";
 import { countedBreaks, type Report } from "./report";
 
@@ -47,7 +47,7 @@ function columnDocument(column: ColumnCounts, isAverage: boolean) {
 function side(ledger: OpenLedger, counts: SideCounts) {
   return {
     paths: ledger.paths,
-    format: "csv",
+    format: ledger.format,
     bytes: ledger.bytes,
     rows: counts.rows,
     matched: counts.matched,
@@ -60,10 +60,19 @@ function side(ledger: OpenLedger, counts: SideCounts) {
     filtered: counts.filtered + ledger.filtered,
     distinctKeys: counts.distinct_keys,
     ...dialect(ledger),
+    ...(ledger.fix === null ? {} : { fix: fixCounts(ledger.fix) }),
   };
 }
 
+/** What a FIX log came to. */
+export function fixCounts(result: FixResult) {
+  const { messages, executions, repeats, busts, corrections, orphans, conflicts, warnings, skipped_bytes } = result;
+  const counts = { messages, executions, repeats, busts, corrections, orphans, conflicts, warnings };
+  return { ...counts, skippedBytes: skipped_bytes };
+}
+
 /** How a ledger was read. */
-export function dialect({ header, delimiter, columns }: OpenLedger) {
+export function dialect({ format, header, delimiter, columns }: OpenLedger) {
+  if (format === "fix") return { columns };
   return { header, delimiter: String.fromCharCode(delimiter), columns };
 }

@@ -1,6 +1,6 @@
 // The summary for people: verdict first, read in five seconds. Used by cli/run.ts and cli/explain.ts.
 import { isatty } from "node:tty";
-import type { Hint, SideCounts, ValueType } from "../generated/abi";
+import type { FixResult, Hint, SideCounts, ValueType } from "../generated/abi";
 import type { OpenLedger } from "../ledger/ledger";
 import { inputName } from "../ledger/source";
 import { bytesText, counted, grouped, rateText, secondsText } from "./numbers";
@@ -68,11 +68,28 @@ function ledgerRow(side: string, ledger: OpenLedger, counts: SideCounts): string
     counted(counts.rows, "row"),
     bytesText(ledger.bytes),
     [
-      `csv, ${delimiterText(ledger.delimiter)}, ${ledger.header ? "header" : "no header"}`,
+      ...(ledger.fix === null
+        ? [`csv, ${delimiterText(ledger.delimiter)}, ${ledger.header ? "header" : "no header"}`]
+        : fixText(ledger.fix)),
       ...(ignored > 0 ? [`${counted(ignored, "line")} ignored`] : []),
       ...(filtered > 0 ? [`${counted(filtered, "row")} filtered`] : []),
       ...(ledger.group === null ? [] : ["rows folded"]),
     ].join(", "),
+  ];
+}
+
+/** What is behind the executions of a log, as far as there is any of it. */
+function fixText(fix: FixResult): string[] {
+  const { repeats, busts, corrections, warnings } = fix;
+  const counts = [
+    [repeats, "repeat"],
+    [busts, "bust"],
+    [corrections, "correction"],
+    [warnings, "warning"],
+  ] as const;
+  return [
+    `fix, ${counted(fix.messages, "message")}`,
+    ...counts.filter(([count]) => count > 0).map(([count, what]) => counted(count, what)),
   ];
 }
 
