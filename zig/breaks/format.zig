@@ -6,6 +6,7 @@ const record = @import("../csv/record.zig");
 const faults = @import("../csv/faults.zig");
 const Rule = @import("../match/rule.zig").Rule;
 const Verdict = @import("../match/rule.zig").Verdict;
+const ratio = @import("../value/ratio.zig");
 const Tolerance = @import("../value/tolerance.zig").Tolerance;
 const Decimal = @import("../value/decimal.zig").Decimal;
 const ledger_module = @import("../csv/ledger.zig");
@@ -293,7 +294,18 @@ pub const Formatter = struct {
 
     fn shown(formatter: *Formatter, side: Side, places: [2]?u64, rule: *const Rule) Error![]const u8 {
         const index = @intFromEnum(side);
-        return formatter.context.ledger(side).shown(.of(places[index].?, 0), formatter.fields[index][rule.place(side)], &formatter.scratch);
+        const ledger = formatter.context.ledger(side);
+        const text = try ledger.shown(.of(places[index].?, 0), formatter.fields[index][rule.place(side)], &formatter.scratch);
+        return if (rule.type == .ratio and ledger.isGrouped()) formatter.decimals(text) else text;
+    }
+
+    /// An average, which no file has as it is written here, in decimals.
+    fn decimals(formatter: *Formatter, text: []const u8) Error![]const u8 {
+        const gpa = formatter.scratch.gpa();
+        const average = try ratio.Ratio.parse(gpa, &.{}, text) orelse return text;
+        var out: std.Io.Writer.Allocating = .init(gpa);
+        ratio.write(gpa, &out.writer, &average) catch return error.OutOfMemory;
+        return out.written();
     }
 
     fn shownKey(formatter: *Formatter, side: Side, places: [2]?u64, column: abi.ColumnSpec) Error![]const u8 {

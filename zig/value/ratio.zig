@@ -74,18 +74,36 @@ pub fn difference(gpa: Allocator, internal: *const Ratio, external: *const Ratio
     var arena: std.heap.ArenaAllocator = .init(gpa);
     defer arena.deinit();
     const common: Common = try .of(arena.allocator(), internal, external);
-    var over, var under = try integers(arena.allocator(), &common.apart, &common.denominator);
-    var shift: Managed = try .initSet(arena.allocator(), std.math.pow(u64, 10, places));
+    return (try divide(gpa, arena.allocator(), &common.apart, &common.denominator)).value;
+}
+
+/// Writes the ratio in decimals: to 12 places, cut off, with a `~` in front where that is not all of it.
+pub fn write(gpa: Allocator, writer: *std.Io.Writer, ratio: *const Ratio) (Allocator.Error || std.Io.Writer.Error)!void {
+    var arena: std.heap.ArenaAllocator = .init(gpa);
+    defer arena.deinit();
+    const quotient = try divide(arena.allocator(), arena.allocator(), &ratio.numerator, &ratio.denominator);
+    try writer.print("{s}{f}", .{ if (quotient.exact) "" else "~", quotient.value });
+}
+
+const Quotient = struct { value: Decimal, exact: bool };
+
+/// To 12 places, cut off. The caller owns the value; `arena` is used for what is computed.
+fn divide(gpa: Allocator, arena: Allocator, numerator: *const Decimal, denominator: *const Decimal) Allocator.Error!Quotient {
+    var over, var under = try integers(arena, numerator, denominator);
+    var shift: Managed = try .initSet(arena, std.math.pow(u64, 10, places));
     try over.mul(&over, &shift);
-    var quotient: Managed = try .init(arena.allocator());
-    var rest: Managed = try .init(arena.allocator());
+    var quotient: Managed = try .init(arena);
+    var rest: Managed = try .init(arena);
     try quotient.divTrunc(&rest, &over, &under);
-    const text = quotient.toString(arena.allocator(), 10, .lower) catch |problem| switch (problem) {
+    const text = quotient.toString(arena, 10, .lower) catch |problem| switch (problem) {
         error.InvalidBase => unreachable,
         error.OutOfMemory => return error.OutOfMemory,
     };
     const digits = std.mem.trimStart(u8, text, "-");
-    return Decimal.fromDigits(gpa, !quotient.isPositive(), digits, digits.len, -places);
+    return .{
+        .value = try Decimal.fromDigits(gpa, !quotient.isPositive(), digits, digits.len, -places),
+        .exact = rest.eqlZero(),
+    };
 }
 
 /// Writes the fraction in lowest terms: equal ratios, and only those, are equal to the byte.
@@ -158,6 +176,11 @@ test "averages are compared exactly and shown to twelve places" {
     try testing.expectEqual(.differs, try relation(arena, &nearer, &third, &rounded));
     try testing.expectFmt("0.003333333333", "{f}", .{try difference(arena, &try parsed(arena, "10.02"), &third)});
     try testing.expectFmt("-0.003333333333", "{f}", .{try difference(arena, &third, &try parsed(arena, "10.02"))});
+    for ([_][2][]const u8{ .{ "3007/300", "~10.023333333333" }, .{ "-3000/300", "-10" }, .{ "1/-8", "-0.125" }, .{ "10.020", "10.02" } }) |pair| {
+        var text: std.Io.Writer.Allocating = .init(arena);
+        try write(arena, &text.writer, &try parsed(arena, pair[0]));
+        try testing.expectEqualStrings(pair[1], text.written());
+    }
     var texts: [2]std.Io.Writer.Allocating = .{ .init(arena), .init(arena) };
     try writeCanonical(arena, &texts[0].writer, &try parsed(arena, "-30.07/3"));
     try writeCanonical(arena, &texts[1].writer, &try parsed(arena, "6014/-600"));
