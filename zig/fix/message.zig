@@ -47,6 +47,8 @@ pub const Start = struct {
 };
 
 const max_begin_string = 16;
+/// More fields than end in 64 bytes, the data of one of them included.
+const fields_per_block = 64;
 
 /// The first message start at `from` or behind it in bytes[0..end].
 pub fn findStart(bytes: [*]const u8, from: u64, end: u64) ?Start {
@@ -64,6 +66,7 @@ pub fn findStart(bytes: [*]const u8, from: u64, end: u64) ?Start {
 
 /// The message start at exactly `at`; null if there is none.
 pub fn startAt(bytes: [*]const u8, at: u64, end: u64) ?Start {
+    if (usualStart(bytes, at, end)) |start| return start;
     if (end - at < 12 or !std.mem.eql(u8, bytes[at..][0..5], "8=FIX")) return null;
     var place = at + 5;
     while (place < end and place - at < max_begin_string and (std.ascii.isAlphanumeric(bytes[place]) or bytes[place] == '.')) place += 1;
@@ -75,6 +78,27 @@ pub fn startAt(bytes: [*]const u8, at: u64, end: u64) ?Start {
     var length: u64 = 0;
     while (place < end and std.ascii.isDigit(bytes[place])) : (place += 1) length = @min(length * 10 + (bytes[place] - '0'), 1 << 40);
     return .{ .at = at, .separator = separator, .body_length = length, .length_start = length_start, .length_end = place };
+}
+
+/// The start of nearly every message: `8=FIX.4.x` or `8=FIXT.1.1`, SOH, and a BodyLength of one to four digits. Null for any other.
+inline fn usualStart(bytes: [*]const u8, at: u64, end: u64) ?Start {
+    if (end - at < 20) return null;
+    const name = std.mem.readInt(u64, bytes[at..][0..8], .little);
+    const plain = name == comptime std.mem.readInt(u64, "8=FIX.4.", .little);
+    if (!plain and name != comptime std.mem.readInt(u64, "8=FIXT.1", .little)) return null;
+    const behind = at + if (plain) @as(u64, 9) else 10;
+    if (!std.ascii.isDigit(bytes[behind - 1]) or !std.mem.eql(u8, bytes[behind..][0..3], "\x019=")) return null;
+    const length_start = behind + 3;
+    var length: u64 = 0;
+    for (0..5) |i| {
+        const digit = bytes[length_start + i] -% '0';
+        if (digit <= 9) {
+            length = length * 10 + digit;
+        } else if (i == 0) {
+            return null;
+        } else return .{ .at = at, .separator = .soh, .body_length = length, .length_start = length_start, .length_end = length_start + i };
+    }
+    return null;
 }
 
 fn separatorAt(bytes: [*]const u8, at: u64, end: u64) ?Separator {
@@ -162,6 +186,10 @@ pub const Parser = struct {
             @memset(parser.slots, .{ .generation = 0, .start = 0, .len = 0 });
             parser.generation = 1;
         }
+        if (usualEnd(bytes, start, end)) |usual| {
+            parser.end = usual.body_end + 7;
+            return parser.readSoh(start, usual.body_end, usual.sum, checks);
+        }
         const body_end = parser.bodyEnd(start, end) orelse blk: {
             const sum_at = parser.findCheckSum(start, end) orelse return .truncated;
             if (!checks.tolerate) return .bad_body_length;
@@ -171,6 +199,23 @@ pub const Parser = struct {
         const stated = parser.statedSum(body_end, end);
         if (stated == null and !checks.tolerate) return .bad_checksum;
         return if (start.separator == .soh) parser.readSoh(start, body_end, stated, checks) else parser.readPrinted(start, body_end, stated, checks);
+    }
+
+    /// Where CheckSum stands and what it says, of an SOH message that ends as it should. Null for any other.
+    inline fn usualEnd(bytes: [*]const u8, start: Start, end: u64) ?struct { body_end: u64, sum: u8 } {
+        const body = start.length_end + 1;
+        const behind = body + start.body_length;
+        if (start.separator != .soh or bytes[start.length_end] != 1 or start.body_length == 0 or behind + 7 > end) return null;
+        const trailer = std.mem.readInt(u64, bytes[behind - 1 ..][0..8], .little);
+        const mask = 0xff00_0000_ffff_ffff;
+        if (trailer & mask != comptime std.mem.readInt(u64, "\x0110=\x00\x00\x00\x01", .little)) return null;
+        var sum: u32 = 0;
+        inline for (4..7) |i| {
+            const digit: u8 = @as(u8, @truncate(trailer >> 8 * i)) -% '0';
+            if (digit > 9) return null;
+            sum = sum * 10 + digit;
+        }
+        return if (sum <= 255) .{ .body_end = behind, .sum = @intCast(sum) } else null;
     }
 
     /// Where CheckSum stands if BodyLength is right; null if it does not stand there.
@@ -235,37 +280,65 @@ pub const Parser = struct {
         const base = parser.bytes + start.at;
         const len: usize = @intCast(parser.end - start.at);
         if (len > std.math.maxInt(u32)) return .bad_body_length;
+        // In registers: for all the compiler knows, storing a field changes the parser.
+        const slots = parser.slots;
+        const generation = parser.generation;
+        var count = parser.count;
+        defer parser.count = count;
         var at: usize = 0;
         var block: usize = 0;
-        var ends = separatorsIn(base, 0, len);
-        var data_tag: u32 = 0;
-        var data_len: usize = 0;
-        while (at < len) {
-            while (ends == 0) {
-                block += 64;
-                if (block >= len) break;
-                ends = separatorsIn(base, block, len);
+        blocks: while (block < len) {
+            if (parser.fields.len - count < fields_per_block) try parser.grow();
+            const fields = parser.fields.ptr;
+            var ends = separatorsIn(base, block, len) & ~masks.firstBits(at -| block);
+            while (ends != 0) : (ends &= ends - 1) {
+                const field_end = block + @ctz(ends);
+                const tag, const name_len = tagAt(base + at) orelse return .bad_tag;
+                const value = at + name_len;
+                at = field_end + 1;
+                fields[count] = .{ .tag = tag, .start = @intCast(value), .len = @intCast(field_end - value) };
+                count += 1;
+                if (tag >= dictionary.table_tags) continue;
+                setSlot(&slots[tag], generation, value, field_end - value);
+                const data_tag = dictionary.data_tags[tag];
+                if (data_tag != 0) {
+                    @branchHint(.unlikely);
+                    const data = dataAt(base, at, data_tag, base[value..field_end], @intCast(body_end - start.at)) catch return .bad_data_length;
+                    if (data.len == 0) continue;
+                    fields[count] = data;
+                    count += 1;
+                    setSlot(&slots[data_tag], generation, data.start, data.len);
+                    at = @as(usize, data.start) + data.len + 1;
+                    block = at & ~@as(usize, 63);
+                    continue :blocks;
+                }
             }
-            // The last field of a file may lack its separator.
-            var field_end: usize = if (ends == 0) len else block + @ctz(ends);
-            const tag, const value = tagAt(base + at, field_end - at) orelse return .bad_tag;
-            if (tag == data_tag and data_tag != 0) {
-                const body: usize = @intCast(body_end - start.at);
-                field_end = at + value + data_len;
-                if (data_len > body or field_end >= body or base[field_end] != 1) return .bad_data_length;
-                block = field_end & ~@as(usize, 63);
-                ends = separatorsIn(base, block, len) & ~masks.firstBits(field_end - block);
-            }
-            try parser.push(tag, at + value, field_end - at - value);
-            data_tag = dictionary.dataTagOf(tag);
-            if (data_tag != 0) {
-                @branchHint(.unlikely);
-                data_len = lengthOf(base[at + value .. field_end]) orelse return .bad_data_length;
-            }
-            ends &= ends -% 1;
-            at = field_end + 1;
+            block += 64;
+        }
+        // The last field of a file may lack its separator.
+        if (at < len) {
+            const tag, const name_len = tagIn(base + at, len - at) orelse return .bad_tag;
+            parser.count = count;
+            try parser.push(tag, at + name_len, len - at - name_len);
+            count = parser.count;
         }
         return null;
+    }
+
+    /// The data field at `at` whose length the field before it tells; a length of 0 where there is none.
+    fn dataAt(base: [*]const u8, at: usize, data_tag: u32, digits: []const u8, body: usize) error{BadDataLength}!Field {
+        const len = lengthOf(digits) orelse return error.BadDataLength;
+        const none: Field = .{ .tag = data_tag, .start = 0, .len = 0 };
+        const tag, const name_len = tagAt(base + at) orelse return none;
+        if (tag != data_tag) return none;
+        const behind = at + name_len + len;
+        if (behind >= body or base[behind] != 1) return error.BadDataLength;
+        return .{ .tag = data_tag, .start = @intCast(at + name_len), .len = @intCast(len) };
+    }
+
+    /// The first field of a tag counts; more of them belong to repeating groups.
+    inline fn setSlot(slot: *Slot, generation: u32, start: usize, len: usize) void {
+        if (slot.generation != generation) slot.* = .{ .generation = generation, .start = @intCast(start), .len = @intCast(len) };
     }
 
     inline fn separatorsIn(base: [*]const u8, block: usize, len: usize) u64 {
@@ -303,7 +376,7 @@ pub const Parser = struct {
         var data_len: usize = 0;
         while (at < len) {
             var field_end = std.mem.findPos(u8, base[0..len], at, separator) orelse len;
-            const tag, const value = tagAt(base + at, field_end - at) orelse {
+            const tag, const value = tagIn(base + at, field_end - at) orelse {
                 if (parser.count == 0) return .bad_tag;
                 // The bytes from the end of the last value on, its separator among them, are its value too.
                 const last = &parser.fields[parser.count - 1];
@@ -341,29 +414,32 @@ pub const Parser = struct {
 };
 
 /// A tag and where its value starts, behind `=`. Null for what is no tag: digits without a leading zero, below 2^31.
-/// 64 bytes can be read.
-inline fn tagAt(text: [*]const u8, len: usize) ?struct { u32, usize } {
+/// 64 bytes can be read. A separator before the `=` is no digit.
+inline fn tagAt(text: [*]const u8) ?struct { u32, usize } {
     const word = std.mem.readInt(u64, text[0..8], .little);
     const marks = word ^ 0x3d3d3d3d3d3d3d3d;
+    // The lowest of these bits is right; those above it may not be.
     const found = (marks -% 0x0101010101010101) & ~marks & 0x8080808080808080;
-    if (found == 0) return longTagAt(text, len);
-    const digits = @ctz(found) >> 3;
-    if (digits == 0 or digits >= len or text[0] == '0') return null;
-    const shift: u6 = @intCast(64 - 8 * @as(u32, digits));
-    const shifted = word << shift;
-    const zeros = @as(u64, 0x3030303030303030) << shift;
-    const high: u64 = 0xf0f0f0f0f0f0f0f0;
-    if (shifted & high != zeros or (shifted +% 0x0606060606060606) & high != zeros) return null;
-    var value = (shifted & 0x0f0f0f0f0f0f0f0f) *% 2561 >> 8;
-    value = (value & 0x00ff00ff00ff00ff) *% 6553601 >> 16;
-    value = (value & 0x0000ffff0000ffff) *% 42949672960001 >> 32;
-    return .{ @intCast(value), @as(usize, digits) + 1 };
+    const mark: u32 = @ctz(found);
+    if (mark > 39) return longTagAt(text);
+    if (mark == 7 or text[0] == '0') return null;
+    // Behind the digits nothing; in front of them zeros. `mark` is 8 times their number and 7 more.
+    const digits: u32 = @intCast((word ^ 0x3030303030303030) << @intCast(39 - mark) & 0xffff_ffff);
+    if ((digits | (digits +% 0x06060606)) & 0xf0f0f0f0 != 0) return null;
+    const pairs = (digits *% 2561 >> 8) & 0x00ff00ff;
+    return .{ pairs *% 6553601 >> 16, (mark + 1) / 8 };
 }
 
-fn longTagAt(text: [*]const u8, len: usize) ?struct { u32, usize } {
+/// The same for a field of `len` bytes that no separator need end.
+fn tagIn(text: [*]const u8, len: usize) ?struct { u32, usize } {
+    const tag, const name_len = tagAt(text) orelse return null;
+    return if (name_len <= len) .{ tag, name_len } else null;
+}
+
+fn longTagAt(text: [*]const u8) ?struct { u32, usize } {
     @branchHint(.cold);
     var value: u64 = 0;
-    for (text[0..@min(len, 11)], 0..) |byte, i| {
+    for (text[0..11], 0..) |byte, i| {
         if (byte == '=') return if (i == 0 or text[0] == '0' or value > std.math.maxInt(i32)) null else .{ @intCast(value), i + 1 };
         if (!std.ascii.isDigit(byte)) return null;
         value = value * 10 + (byte - '0');
