@@ -13,6 +13,8 @@ pub const DateFormat = struct {
     pattern: ?[]const u8 = null,
     tokens: [max_tokens]Token = undefined,
     len: usize = 0,
+    /// Where everything stands, if that does not depend on the day.
+    layout: ?Layout = null,
 
     /// Letters: `yyyy`, `MM`, `M`, `MMM` (English, three letters, any case), `dd`, `d`; every other byte stands for itself.
     /// The pattern is borrowed. InvalidDateFormat: other letters, or not one each of year, month and day.
@@ -29,7 +31,37 @@ pub const DateFormat = struct {
             at = end;
         }
         try format.checkParts();
+        format.layout = format.fixedLayout();
         return format;
+    }
+
+    /// Null with `M`, `d` and `MMM`, and with many bytes that stand for themselves.
+    fn fixedLayout(format: *const DateFormat) ?Layout {
+        var layout: Layout = .{ .year = 0, .month = 0, .day = 0, .len = 0 };
+        for (format.tokens[0..format.len]) |token| switch (token) {
+            .year => {
+                layout.year = layout.len;
+                layout.len += 4;
+            },
+            .month => |width| {
+                if (width != .two_digits) return null;
+                layout.month = layout.len;
+                layout.len += 2;
+            },
+            .day => |width| {
+                if (width != .two_digits) return null;
+                layout.day = layout.len;
+                layout.len += 2;
+            },
+            .month_name => return null,
+            .literal => |byte| {
+                if (layout.literal_count == layout.literals.len) return null;
+                layout.literals[layout.literal_count] = .{ .at = layout.len, .byte = byte };
+                layout.literal_count += 1;
+                layout.len += 1;
+            },
+        };
+        return layout;
     }
 
     fn tokenOf(group: []const u8) error{InvalidDateFormat}!Token {
@@ -65,7 +97,7 @@ pub const DateFormat = struct {
     }
 
     /// Days since 1970-01-01; null for what is no day of the years 1 to 9999 in this format.
-    pub fn parse(format: *const DateFormat, text: []const u8) ?i64 {
+    pub inline fn parse(format: *const DateFormat, text: []const u8) ?i64 {
         const found = format.parsePrefix(text) orelse return null;
         return if (found.len == text.len) found.days else null;
     }
@@ -73,18 +105,20 @@ pub const DateFormat = struct {
     pub const Prefix = struct { days: i64, len: usize };
 
     /// The day that the text begins with.
-    pub fn parsePrefix(format: *const DateFormat, text: []const u8) ?Prefix {
+    pub inline fn parsePrefix(format: *const DateFormat, text: []const u8) ?Prefix {
         if (format.pattern != null) return format.parsePattern(text);
-        if (text.len >= 10 and text[4] == '-' and text[7] == '-') {
-            const days = daysOf(number(text[0..4]) orelse return null, number(text[5..7]) orelse return null, number(text[8..10]) orelse return null);
-            return .{ .days = days orelse return null, .len = 10 };
-        }
-        if (text.len < 8) return null;
-        const days = daysOf(number(text[0..4]) orelse return null, number(text[4..6]) orelse return null, number(text[6..8]) orelse return null);
-        return .{ .days = days orelse return null, .len = 8 };
+        if (text.len >= 10 and text[4] == '-' and text[7] == '-') return (Layout{ .year = 0, .month = 5, .day = 8, .len = 10 }).read(text);
+        return (Layout{ .year = 0, .month = 4, .day = 6, .len = 8 }).read(text);
     }
 
     fn parsePattern(format: *const DateFormat, text: []const u8) ?Prefix {
+        const layout = if (format.layout) |*fixed| fixed else return format.parseTokens(text);
+        if (text.len < layout.len) return null;
+        for (layout.literals[0..layout.literal_count]) |literal| if (text[literal.at] != literal.byte) return null;
+        return layout.read(text);
+    }
+
+    fn parseTokens(format: *const DateFormat, text: []const u8) ?Prefix {
         var year: u32 = 0;
         var month: u32 = 0;
         var day: u32 = 0;
@@ -113,15 +147,57 @@ pub const DateFormat = struct {
     }
 
     fn takeName(text: []const u8, at: *usize) ?u32 {
-        const names = "janfebmaraprmayjunjulaugsepoctnovdec";
         if (at.* + 3 > text.len) return null;
-        for (0..12) |month| if (std.ascii.eqlIgnoreCase(names[month * 3 ..][0..3], text[at.*..][0..3])) {
-            at.* += 3;
-            return @intCast(month + 1);
-        };
-        return null;
+        const month = monthOf(text[at.*..][0..3].*) orelse return null;
+        at.* += 3;
+        return month;
     }
 };
+
+/// Places in a text of a year of four digits, a month and a day of two.
+const Layout = struct {
+    year: u8,
+    month: u8,
+    day: u8,
+    len: u8,
+    literals: [8]struct { at: u8, byte: u8 } = undefined,
+    literal_count: u8 = 0,
+
+    inline fn read(layout: *const Layout, text: []const u8) ?DateFormat.Prefix {
+        if (text.len < layout.len) return null;
+        const year: u64 = std.mem.readInt(u32, text[layout.year..][0..4], .little);
+        const month: u64 = std.mem.readInt(u16, text[layout.month..][0..2], .little);
+        const day: u64 = std.mem.readInt(u16, text[layout.day..][0..2], .little);
+        const pairs = pairsOf(year | month << 32 | day << 48) orelse return null;
+        const days = daysOf(@as(u32, pairs[0]) * 100 + pairs[1], pairs[2], pairs[3]) orelse return null;
+        return .{ .days = days, .len = layout.len };
+    }
+};
+
+/// The values of four pairs of ASCII digits, the first one in the lowest bytes; null if there is anything else.
+pub inline fn pairsOf(word: u64) ?struct { u8, u8, u8, u8 } {
+    const digits = digitsOf(word);
+    if (firstOther(digits) != 0) return null;
+    const pairs = digits *% 10 +% (digits >> 8);
+    return .{ @truncate(pairs), @truncate(pairs >> 16), @truncate(pairs >> 32), @truncate(pairs >> 48) };
+}
+
+/// A digit's value in every byte that was a digit, more than 9 in every other.
+pub inline fn digitsOf(word: u64) u64 {
+    return word ^ 0x3030_3030_3030_3030;
+}
+
+/// A mask whose lowest bit set is the highest of the first byte above 9; 0 if there is none.
+pub inline fn firstOther(digits: u64) u64 {
+    return (digits +% 0x7676_7676_7676_7676 | digits) & 0x8080_8080_8080_8080;
+}
+
+fn monthOf(name: [3]u8) ?u32 {
+    const lower: [3]u8 = .{ name[0] | 0x20, name[1] | 0x20, name[2] | 0x20 };
+    const names = "janfebmaraprmayjunjulaugsepoctnovdec";
+    inline for (0..12) |month| if (std.mem.eql(u8, &lower, names[month * 3 ..][0..3])) return month + 1;
+    return null;
+}
 
 /// Digits only, at most nine.
 pub fn number(digits: []const u8) ?u32 {
@@ -135,22 +211,24 @@ pub fn number(digits: []const u8) ?u32 {
 }
 
 /// Days since 1970-01-01 of a day of the Gregorian calendar; null if there is no such day.
-pub fn daysOf(year: u32, month: u32, day: u32) ?i64 {
-    if (year == 0 or year > 9999 or month == 0 or month > 12 or day == 0 or day > daysIn(year, month)) return null;
-    // Years that begin in March put the leap day last: then the days before a month follow one line.
-    const shifted_year: i64 = @as(i64, year) - @intFromBool(month <= 2);
-    const era = @divFloor(shifted_year, 400);
-    const year_of_era = shifted_year - era * 400;
-    const month_from_march: i64 = (month + 9) % 12;
-    const day_of_year = @divFloor(153 * month_from_march + 2, 5) + day - 1;
-    const day_of_era = year_of_era * 365 + @divFloor(year_of_era, 4) - @divFloor(year_of_era, 100) + day_of_year;
-    return era * 146_097 + day_of_era - 719_468;
+pub inline fn daysOf(year: u32, month: u32, day: u32) ?i64 {
+    if (year -% 1 > 9998 or month -% 1 > 11) return null;
+    // Of the centuries those divisible by 16 are leap years; of other years those divisible by 4.
+    const divisor_mask = 3 | @as(u32, @intFromBool(year % 25 == 0)) * 12;
+    const is_leap = @intFromBool(year & divisor_mask == 0);
+    const leap_day: u32 = is_leap & @intFromBool(month == 2);
+    if (day -% 1 >= month_lengths[month] + leap_day) return null;
+    const before = year - 1;
+    const since_year_1 = before * 365 + before / 4 - before / 100 + before / 400 + days_before[month] + day + (is_leap & @intFromBool(month > 2));
+    return @as(i64, since_year_1) - 719_163;
 }
 
-fn daysIn(year: u32, month: u32) u32 {
-    if (month == 2) return if (year % 4 == 0 and (year % 100 != 0 or year % 400 == 0)) 29 else 28;
-    return if (month == 4 or month == 6 or month == 9 or month == 11) 30 else 31;
-}
+const month_lengths = [13]u32{ 0, 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31 };
+const days_before: [13]u32 = table: {
+    var days: [13]u32 = @splat(0);
+    for (2..13) |month| days[month] = days[month - 1] + month_lengths[month - 1];
+    break :table days;
+};
 
 const testing = std.testing;
 

@@ -15,6 +15,7 @@ pub const Result = union(enum) {
     repeated,
 };
 
+const iso_dates: DateFormat = .{};
 const max_fraction_digits = 12;
 const picoseconds_per_second = 1_000_000_000_000;
 
@@ -22,8 +23,7 @@ const picoseconds_per_second = 1_000_000_000_000;
 /// by definition. Without zone or offset the time is local in `zone`.
 pub fn parse(text: []const u8, zone: ?*const Zone, dates: *const DateFormat) Result {
     if (isFix(text)) {
-        const iso: DateFormat = .{};
-        const day = iso.parsePrefix(text[0..8]) orelse return .not_a_time;
+        const day = iso_dates.parsePrefix(text[0..8]) orelse return .not_a_time;
         const time = timeOfDay(text[9..]) orelse return .not_a_time;
         return if (9 + time.len == text.len) instant(day.days, time, 0) else .not_a_time;
     }
@@ -42,7 +42,7 @@ pub fn parse(text: []const u8, zone: ?*const Zone, dates: *const DateFormat) Res
 }
 
 fn isFix(text: []const u8) bool {
-    return text.len > 9 and text[8] == '-' and date.number(text[0..8]) != null;
+    return text.len > 9 and text[8] == '-' and date.pairsOf(std.mem.readInt(u64, text[0..8], .little)) != null;
 }
 
 fn isSeparator(byte: u8) bool {
@@ -52,43 +52,81 @@ fn isSeparator(byte: u8) bool {
 const Time = struct { second: i64, picoseconds: i64, len: usize };
 
 /// `HH:MM[:SS[.f]]`, or the same without colons.
-fn timeOfDay(text: []const u8) ?Time {
-    const colon = @intFromBool(text.len > 2 and text[2] == ':');
-    var at: usize = 4 + @as(usize, colon);
-    if (text.len < at) return null;
-    const hour = date.number(text[0..2]) orelse return null;
-    const minute = date.number(text[2 + @as(usize, colon) ..][0..2]) orelse return null;
-    var time: Time = .{ .second = 0, .picoseconds = 0, .len = at };
-    var second: u32 = 0;
-    const more = at < text.len and if (colon == 1) text[at] == ':' else std.ascii.isDigit(text[at]);
-    if (more) {
-        at += colon;
-        if (text.len < at + 2) return null;
-        second = date.number(text[at..][0..2]) orelse return null;
-        at += 2;
-        if (at < text.len and (text[at] == '.' or text[at] == ',')) {
-            const digits = digitsAt(text[at + 1 ..]);
-            if (digits == 0 or digits > max_fraction_digits) return null;
-            time.picoseconds = fraction(text[at + 1 ..][0..digits]);
-            at += 1 + digits;
-        }
-        time.len = at;
+inline fn timeOfDay(text: []const u8) ?Time {
+    if (text.len >= 8 and text[2] == ':' and text[5] == ':') {
+        const hour: u64 = std.mem.readInt(u16, text[0..2], .little);
+        const minute: u64 = std.mem.readInt(u16, text[3..5], .little);
+        const second: u64 = std.mem.readInt(u16, text[6..8], .little);
+        return fromPairs(hour | minute << 16 | second << 32, text, 8);
     }
-    if (hour > 23 or minute > 59 or second > 59) return null;
-    time.second = hour * 3600 + minute * 60 + second;
-    return time;
+    return unusualTime(text);
 }
 
-fn digitsAt(text: []const u8) usize {
-    for (text, 0..) |byte, i| if (!std.ascii.isDigit(byte)) return i;
-    return text.len;
+/// Without seconds, or without colons.
+fn unusualTime(text: []const u8) ?Time {
+    const has_colon = text.len >= 5 and text[2] == ':';
+    const minute_at: usize = if (has_colon) 3 else 2;
+    const at = minute_at + 2;
+    if (text.len < at) return null;
+    const hour: u64 = std.mem.readInt(u16, text[0..2], .little);
+    const minute: u64 = std.mem.readInt(u16, text[minute_at..][0..2], .little);
+    const has_second = !has_colon and text.len >= 6 and std.ascii.isDigit(text[4]);
+    if (!has_second) return if (has_colon and text.len > at and text[at] == ':') null else fromPairs(hour | minute << 16 | zero_pair << 32, text[0..at], at);
+    const second: u64 = std.mem.readInt(u16, text[4..6], .little);
+    return fromPairs(hour | minute << 16 | second << 32, text, 6);
 }
 
-fn fraction(digits: []const u8) i64 {
+const zero_pair: u64 = 0x3030;
+
+/// `pairs` are the digits of hour, minute and second; a fraction may stand at `text[at]`.
+inline fn fromPairs(digits: u64, text: []const u8, at: usize) ?Time {
+    const pairs = date.pairsOf(digits | zero_pair << 48) orelse return null;
+    if (pairs[0] > 23 or pairs[1] > 59 or pairs[2] > 59) return null;
+    const second = @as(u32, pairs[0]) * 3600 + @as(u32, pairs[1]) * 60 + pairs[2];
+    if (at == text.len or (text[at] != '.' and text[at] != ',')) return .{ .second = second, .picoseconds = 0, .len = at };
+    const part = fraction(text, at + 1) orelse return null;
+    return .{ .second = second, .picoseconds = part.picoseconds, .len = at + 1 + part.len };
+}
+
+const Fraction = struct { picoseconds: i64, len: usize };
+
+/// 1 to 12 digits at `text[at]`, where at least six bytes stand before.
+inline fn fraction(text: []const u8, at: usize) ?Fraction {
+    const rest = text.len - at;
+    // The last eight bytes where fewer are left: nothing outside the text is read.
+    const start = @min(at, text.len -| 8);
+    if (text.len < 8) return longFraction(text[at..]);
+    const word = if (rest == 0) return null else std.mem.readInt(u64, text[start..][0..8], .little) >> @intCast((at - start) * 8);
+    const digits = date.digitsOf(word);
+    const others = date.firstOther(digits);
+    if (others == 0) return longFraction(text[at..]);
+    const len = @ctz(others) / 8;
+    if (len == 0) return null;
+    // Zeros in front of the digits, so that one way reads any number of them.
+    const pairs = (digits << @intCast((8 - len) * 8)) *% 10 +% (digits << @intCast((8 - len) * 8) >> 8);
+    return .{ .picoseconds = @as(i64, fourPairs(pairs)) * power_of_ten[max_fraction_digits - len], .len = len };
+}
+
+/// The number of eight digits of which every second byte holds a pair.
+inline fn fourPairs(pairs: u64) u32 {
+    const bytes: [8]u8 = @bitCast(std.mem.nativeToLittle(u64, pairs));
+    return @as(u32, bytes[0]) * 1_000_000 + @as(u32, bytes[2]) * 10_000 + @as(u32, bytes[4]) * 100 + bytes[6];
+}
+
+const power_of_ten: [max_fraction_digits + 1]i64 = table: {
+    var powers: [max_fraction_digits + 1]i64 = @splat(1);
+    for (1..powers.len) |i| powers[i] = powers[i - 1] * 10;
+    break :table powers;
+};
+
+fn longFraction(text: []const u8) ?Fraction {
     var value: i64 = 0;
-    for (digits) |byte| value = value * 10 + (byte - '0');
-    for (digits.len..max_fraction_digits) |_| value *= 10;
-    return value;
+    for (text, 0..) |byte, len| {
+        if (!std.ascii.isDigit(byte)) return if (len == 0) null else .{ .picoseconds = value * power_of_ten[max_fraction_digits - len], .len = len };
+        if (len == max_fraction_digits) return null;
+        value = value * 10 + (byte - '0');
+    }
+    return if (text.len == 0) null else .{ .picoseconds = value * power_of_ten[max_fraction_digits - text.len], .len = text.len };
 }
 
 /// Seconds east of UTC: `Z`, `±HH`, `±HHMM`, `±HH:MM`.
@@ -109,7 +147,108 @@ fn instant(days: i64, time: Time, offset_s: i64) Result {
 }
 
 const testing = std.testing;
-const iso_dates: DateFormat = .{};
+
+/// A byte at a time, by the grammar: what the fast ways above are held against.
+const Model = struct {
+    rest: []const u8,
+
+    fn digits(model: *Model, count: usize) ?i64 {
+        if (model.rest.len < count) return null;
+        const value = date.number(model.rest[0..count]) orelse return null;
+        model.rest = model.rest[count..];
+        return value;
+    }
+
+    fn byte(model: *Model, one_of: []const u8) ?u8 {
+        if (model.rest.len == 0 or std.mem.findScalar(u8, one_of, model.rest[0]) == null) return null;
+        defer model.rest = model.rest[1..];
+        return model.rest[0];
+    }
+
+    fn parse(text: []const u8) Result {
+        var model: Model = .{ .rest = text };
+        return model.instantOf() orelse .not_a_time;
+    }
+
+    fn instantOf(model: *Model) ?Result {
+        const year = model.digits(4) orelse return null;
+        const dashes = model.byte("-") != null;
+        const month = model.digits(2) orelse return null;
+        if (dashes and model.byte("-") == null) return null;
+        const day = model.digits(2) orelse return null;
+        const days = date.daysOf(@intCast(year), @intCast(month), @intCast(day)) orelse return null;
+        const separator = model.byte(if (dashes) "Tt " else "Tt -") orelse return null;
+        const hour = model.digits(2) orelse return null;
+        const colons = model.byte(":") != null;
+        const minute = model.digits(2) orelse return null;
+        var second: i64 = 0;
+        var picoseconds: i64 = 0;
+        const more = if (colons) model.byte(":") != null else model.rest.len != 0 and std.ascii.isDigit(model.rest[0]);
+        if (more) {
+            second = model.digits(2) orelse return null;
+            if (model.byte(".,") != null) {
+                var unit: i64 = picoseconds_per_second;
+                while (model.byte("0123456789")) |digit| {
+                    if (unit == 1) return null;
+                    unit = @divExact(unit, 10);
+                    picoseconds += unit * (digit - '0');
+                }
+                if (unit == picoseconds_per_second) return null;
+            }
+        }
+        if (hour > 23 or minute > 59 or second > 59) return null;
+        const offset_s = if (separator == '-') 0 else (model.offset() orelse return null);
+        if (model.rest.len != 0) return null;
+        const seconds = days * 86_400 + hour * 3600 + minute * 60 + second;
+        return if (offset_s) |east| .{ .value = @as(i128, seconds - east) * picoseconds_per_second + picoseconds } else .no_zone;
+    }
+
+    /// Null inside: there is none.
+    fn offset(model: *Model) ??i64 {
+        if (model.rest.len == 0) return @as(?i64, null);
+        if (model.byte("Zz") != null) return 0;
+        const sign = model.byte("+-") orelse return null;
+        const hours = model.digits(2) orelse return null;
+        const colon = model.byte(":") != null;
+        const minutes = if (model.rest.len == 0 and !colon) 0 else model.digits(2) orelse return null;
+        if (hours > 23 or minutes > 59) return null;
+        const east = hours * 3600 + minutes * 60;
+        return if (sign == '-') -east else east;
+    }
+};
+
+test "spellings and their neighbours mean what the grammar says" {
+    var prng: std.Random.DefaultPrng = .init(testing.random_seed);
+    const random = prng.random();
+    const spellings = [_][]const u8{
+        "2024-02-29T23:59:59.123456789012Z", "2026-03-02 14:30:01.1+09:30", "20260302-14:30:01.123",       "20260302T143001.5-0800",
+        "2026-03-02T14:30",                  "20260302-14:30",              "2026-12-31t00:00:00,00z",     "20260302 1430+01",
+        "2026-03-02T14:30:01.12345678",      "20260302-14:30:01.123456789", "2026-03-02T14:30:01.1234567", "20260302 143001",
+    };
+    var accepted: usize = 0;
+    const rounds = 200_000;
+    for (0..rounds) |_| {
+        var buffer: [48]u8 = undefined;
+        const spelling = spellings[random.uintLessThan(usize, spellings.len)];
+        var len = spelling.len;
+        @memcpy(buffer[0..len], spelling);
+        for (0..random.uintAtMost(usize, 2)) |_| switch (random.uintLessThan(u8, 4)) {
+            0 => len = random.uintAtMost(usize, spelling.len),
+            1 => if (len < buffer.len) {
+                buffer[len] = "0123456789.:-+TZ ,"[random.uintLessThan(usize, 18)];
+                len += 1;
+            },
+            2 => buffer[random.uintLessThan(usize, spelling.len)] = random.int(u8),
+            else => buffer[random.uintLessThan(usize, spelling.len)] = "0123456789.:-+Tz "[random.uintLessThan(usize, 17)],
+        };
+        const text = buffer[0..len];
+        errdefer std.debug.print("{s}\n", .{text});
+        const expected = Model.parse(text);
+        try testing.expectEqual(expected, parse(text, null, &iso_dates));
+        accepted += @intFromBool(expected == .value);
+    }
+    try testing.expect(accepted > rounds / 20 and accepted < rounds / 2 + rounds / 4);
+}
 
 fn expectSeconds(expected_s: i64, picoseconds: i64, text: []const u8, zone: ?*const Zone, dates: *const DateFormat) !void {
     errdefer std.debug.print("{s}\n", .{text});

@@ -18,11 +18,14 @@ pub const Zone = struct {
     /// The instant of a local time, given as the seconds since 1970 that its digits would be in UTC.
     pub fn instantOf(zone: *const Zone, local_s: i64) Instant {
         const changes = zone.spec.changes;
+        if (changes.len == 0) return .{ .utc_s = local_s - zone.spec.offset_s };
+        // How many changes there are up to the day after. No branch to mispredict: times may come in any order.
         var low: usize = 0;
-        var high = changes.len;
-        while (low < high) {
-            const middle = (low + high) / 2;
-            if (changes[middle].at_s <= local_s + max_offset_s) low = middle + 1 else high = middle;
+        var len = changes.len;
+        while (len != 0) {
+            const half = len - len / 2;
+            low += if (changes[low + half - 1].at_s <= local_s + max_offset_s) half else 0;
+            len -= half;
         }
         // Only spans that reach into the day around can hold it.
         var found: ?i64 = null;
