@@ -105,6 +105,7 @@ export const options = {
     commands: ledgers,
     help: "auto, csv or fix",
     default: "auto",
+    inRules: "text",
     parse: kind.choice(["auto", "csv", "fix"]),
   },
   fixChecks: {
@@ -113,6 +114,7 @@ export const options = {
     commands: [...ledgers, "fix"],
     help: "fail, or warn: read FIX messages with a wrong BodyLength or CheckSum all the same",
     default: "fail",
+    inRules: "text",
     parse: kind.choice<FixChecks>(["fail", "warn"]),
   },
   fixMultileg: {
@@ -121,6 +123,7 @@ export const options = {
     commands: [...ledgers, "fix"],
     help: "legs, summary or all: which reports of a multi-leg trade are executions",
     default: "legs",
+    inRules: "text",
     parse: kind.choice<FixMultileg>(["legs", "summary", "all"]),
   },
   delimiter: {

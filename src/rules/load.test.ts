@@ -222,7 +222,7 @@ describe("refused", () => {
     ["memory = -1", ['1:10 memory: expected a size such as 2GiB, 512MB or a number of bytes, not "-1"']],
     ['delimiter = ";;"', ['1:13 delimiter: expected one byte, or tab, not ";;"']],
     ["header = true", ['1:10 header: expected "auto", "yes" or "no", not true']],
-    ['format = "xml"', ['1:10 format: expected "auto" or "csv", not "xml"']],
+    ['format = "xml"', ['1:10 format: expected "auto", "csv" or "fix", not "xml"']],
     ['columns = ["a"]', ["1:11 columns: expected a table for each column, such as [columns.price], not a list"]],
     ['[internal]\ndelimiter = ";"\nquote = ";"', ["1:2 internal: delimiter and quote are the same byte"]],
     ["internal = 5", [expect.stringContaining("1:12 internal: expected a table with ") as unknown as string]],

@@ -9,7 +9,7 @@ import { requireExecutable, runCommand, scratchFolder } from "../executable";
 
 const root = join(import.meta.dir, "..", "..");
 const recon = requireExecutable();
-const pages = ["README.md", "docs/architecture.md", "docs/operations.md", "docs/rules.md"];
+const pages = ["README.md", "docs/architecture.md", "docs/fix.md", "docs/operations.md", "docs/rules.md"];
 const read = (path: string) => readFileSync(join(root, path), "utf8");
 
 interface Example {
