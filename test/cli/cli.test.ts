@@ -436,6 +436,22 @@ describe("explain", () => {
     expect((await run("explain", ...args)).stdout).toContain("  missing_internal  trade_id=T7   blank.csv:2\n");
   });
 
+  test("a mapped key, as it is compared and as a file spells it", async () => {
+    writeFileSync(at("venues.csv"), "venue,px\nXLON,1\n");
+    writeFileSync(at("codes.csv"), "mic,px\nL,1\nP,2\n");
+    writeFileSync(
+      at("codes.toml"),
+      'key = [{ internal = "venue", external = "mic" }]\n[columns.venue]\nexternal_map = { L = "XLON", P = "XPAR" }\n',
+    );
+    for (const [key, seen] of [
+      ["XLON", "matched  venue=XLON  venues.csv:2 codes.csv:2"],
+      ["L", "matched  venue=XLON  venues.csv:2 codes.csv:2"],
+      ["XPAR", "missing_internal  venue=P  codes.csv:3"],
+      ["P", "missing_internal  venue=P  codes.csv:3"],
+    ] as const)
+      expect((await run("explain", "venues.csv", "codes.csv", "-c", "codes.toml", key)).stdout).toContain(seen);
+  });
+
   test("a key that is nowhere", async () => {
     const said = await explain("T9");
     expect(said).toMatchObject({ exitCode: 2, stdout: "" });
