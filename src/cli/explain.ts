@@ -83,21 +83,13 @@ async function explain(
   { internal, external, ...settings }: RunSpec,
   { engine, signal }: LedgerContext,
 ): Promise<Explanation[]> {
-  const asRead = (parts: string[], side: SideMember) =>
-    mapped(
-      parts,
-      pair[side].spec,
-      settings.key.map((part) => part[side]),
-    );
-  /** A key may be asked for as it is compared, or as one of the files spells it. */
-  const readings = (key: string[]) => [key, asRead(key, "internal"), asRead(key, "external")];
   /** All rows that have one of the keys under a rule. */
   const find = async (wanted: string[][], rule: Rule): Promise<Break[]> => {
     const sides = {
       internal: { ...internal, ...reading(internal, rule) },
       external: { ...(external as LedgerSpec), ...reading(external as LedgerSpec, rule) },
     };
-    const only_keys = wanted.flatMap(readings).flatMap(rule.spellings);
+    const only_keys = wanted.flatMap(rule.spellings);
     const run = { ...settings, ...sides, only_keys, limit: pairs_max };
     const result = await engine.run({ run }, { signal });
     pair.internal.verifyUnchanged();
@@ -110,12 +102,9 @@ async function explain(
   /** Those of one of the keys. A break has the key of its internal row, if there is one. */
   const ofKey = (found: Break[], key: string[], rule: Rule): Break[] =>
     found.filter((one) => {
-      const side = one.internal ? "internal" : "external";
-      const how = reading(pair[side].spec, rule);
-      const own = folded(asRead(Object.values(one.key), side), how);
-      return readings(key)
-        .flatMap(rule.spellings)
-        .some((spelling) => folded(spelling, how) === own);
+      const how = reading(pair[one.internal ? "internal" : "external"].spec, rule);
+      const own = folded(Object.values(one.key), how);
+      return rule.spellings(key).some((spelling) => folded(spelling, how) === own);
     });
 
   const exact = await find(keys, asGiven);
@@ -199,16 +188,6 @@ type Reading = Pick<LedgerSpec, "trim" | "fold_case">;
 /** How a side is read under a rule. */
 function reading({ trim = false, fold_case = false }: LedgerSpec, rule: Rule): Reading {
   return { trim: trim || rule.trim, fold_case: fold_case || rule.fold };
-}
-
-/** A key as the maps of a side read it; what is no code stays as it is. */
-function mapped(parts: string[], spec: LedgerSpec, places: number[]): string[] {
-  const how = reading(spec, asGiven);
-  return parts.map((part, i) => {
-    const { codes = [] } = spec.maps?.find(({ column }) => column === places[i]) ?? {};
-    const code = codes.find(({ from }) => folded([from], how) === folded([part], how));
-    return code?.to ?? part;
-  });
 }
 
 /** A key as it is compared, as one text. */
