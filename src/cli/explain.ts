@@ -89,7 +89,7 @@ async function explain(
       internal: { ...internal, ...reading(internal, rule) },
       external: { ...(external as LedgerSpec), ...reading(external as LedgerSpec, rule) },
     };
-    const only_keys = wanted.flatMap(rule.spellings);
+    const only_keys = wanted.flatMap((key) => readings(key, rule));
     const run = { ...settings, ...sides, only_keys, limit: pairs_max };
     const result = await engine.run({ run }, { signal });
     pair.internal.verifyUnchanged();
@@ -99,12 +99,18 @@ async function explain(
     for (const one of found) nameRules(one, settings.compare, sides);
     return found;
   };
+  /** What a key may be once it is read: as it is, or as one of the sides would read it. */
+  const readings = (key: string[], rule: Rule): string[][] =>
+    rule
+      .spellings(key)
+      .flatMap((spelling) => [spelling, ...sideNames.map((side) => readKey(spelling, pair, side, rule))]);
   /** Those of one of the keys. A break has the key of its internal row, if there is one. */
   const ofKey = (found: Break[], key: string[], rule: Rule): Break[] =>
     found.filter((one) => {
-      const how = reading(pair[one.internal ? "internal" : "external"].spec, rule);
-      const own = folded(Object.values(one.key), how);
-      return rule.spellings(key).some((spelling) => folded(spelling, how) === own);
+      const side = one.internal ? "internal" : "external";
+      const how = reading(pair[side].spec, rule);
+      const own = folded(readKey(Object.values(one.key), pair, side, rule), how);
+      return readings(key, rule).some((spelling) => folded(spelling, how) === own);
     });
 
   const exact = await find(keys, asGiven);
@@ -188,6 +194,20 @@ type Reading = Pick<LedgerSpec, "trim" | "fold_case">;
 /** How a side is read under a rule. */
 function reading({ trim = false, fold_case = false }: LedgerSpec, rule: Rule): Reading {
   return { trim: trim || rule.trim, fold_case: fold_case || rule.fold };
+}
+
+const sideNames = ["internal", "external"] as const;
+
+/** What null words and value maps of a side make of a key that it has; a code without a meaning stays. */
+function readKey(parts: string[], { key, ...pair }: OpenedPair, side: SideMember, rule: Rule): string[] {
+  const { spec } = pair[side];
+  const how = reading(spec, rule);
+  const isSame = (a: string, b: string) => folded([a], how) === folded([b], how);
+  return parts.map((part, i) => {
+    if (spec.nulls?.some((word) => isSame(word, part))) return "";
+    const codes = spec.maps?.find(({ column }) => column === key[i]![side])?.codes ?? [];
+    return codes.find(({ from }) => isSame(from, part))?.to ?? part;
+  });
 }
 
 /** A key as it is compared, as one text. */
