@@ -236,7 +236,7 @@ pub const GenerateSpec = struct {
 /// Folds the rows of one ledger that agree in the columns `by` into one row each, and writes a ledger with an origin
 /// (see `OriginSpec`): CSV with commas and double quotes, the columns `by`, `sum` and `vwap` in that order, no header.
 /// Rows agree by values as they are compared; what is written in `by` columns is the first row's value as its file has it,
-/// sums are plain decimals, averages two of them, `numerator/denominator`, and empty where no row has a value. Rows without a
+/// sums are plain decimals with the decimal mark of the ledger, averages two of them, `numerator/denominator`, and empty where no row has a value. Rows without a
 /// key stay alone. Where weights add up to zero every row of the group is written as `rejected`.
 pub const FoldSpec = struct {
     ledger: LedgerSpec,

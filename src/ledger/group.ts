@@ -3,7 +3,7 @@
 import { closeSync, fstatSync } from "node:fs";
 import { problem, ReconError } from "../errors";
 import type { ColumnSpec, FoldResult, FoldSpec, LedgerSpec, Note } from "../generated/abi";
-import { noSideRules, type GroupRule } from "../rules/rules";
+import type { GroupRule } from "../rules/rules";
 import { note } from "./codes";
 import { listed, rulePlace, type SideColumns } from "./columns";
 import { inputName } from "./source";
@@ -70,6 +70,21 @@ export function groupNotes({ group, paths }: { group: Group | null; paths: strin
   return [note("grouped", text)];
 }
 
+/** A column of `by` is signed when the folded row is read: by a code that must be in `by`, too. */
+function refuseLostSigns({ signs = [] }: LedgerSpec, { rule, by, names }: Group): void {
+  const lost = signs.find((sign) => by.includes(sign.column) && !by.includes(sign.by));
+  if (lost === undefined) return;
+  const { path, line, column, member } = rule.place;
+  const name = names[by.indexOf(lost.column)];
+  const message = `${member}: the column "${name}" of by has a sign, whose code is not in by`;
+  throw problem("columns", message, {
+    path,
+    line,
+    column,
+    hint: `add the column of the code to by, or "${name}" to sum`,
+  });
+}
+
 /** What a fold came to. The caller closes `fd`, on which `spec` reads. */
 export interface Folded extends Disposable {
   spec: LedgerSpec;
@@ -89,6 +104,7 @@ export async function foldLedger(
   const { fd } = openTemporary(ledger.files[0]!.path, context);
   try {
     const { by, sum, vwap, from } = group;
+    refuseLostSigns(ledger, group);
     const fold: FoldSpec = { ledger, names: from, by, sum, vwap, output_fd: fd, ...settings };
     const result = await context.engine.run({ fold }, { signal: context.signal });
     if (result.outcome !== "done") throw new ReconError(result.errors, result.error_count);
@@ -99,7 +115,7 @@ export async function foldLedger(
   }
 }
 
-/** Sums and averages are plain decimals, signed and filtered already; values of `by` columns are as the file has them. */
+/** Sums and averages are signed already, of rows that are filtered already; values of `by` columns are as the file has them. */
 function foldedSpec(ledger: LedgerSpec, group: Group, fd: number): LedgerSpec {
   const paths = ledger.files.map(({ path }) => path);
   return {
@@ -109,12 +125,14 @@ function foldedSpec(ledger: LedgerSpec, group: Group, fd: number): LedgerSpec {
     quote: '"'.charCodeAt(0),
     width: group.names.length,
     trailing: false,
-    number: noSideRules.number,
     maps: (ledger.maps ?? []).flatMap((map) => {
       const column = group.by.indexOf(map.column);
       return column < 0 ? [] : [{ ...map, column }];
     }),
-    signs: [],
+    signs: (ledger.signs ?? []).flatMap(({ column, by, ...codes }) => {
+      const [place, code] = [group.by.indexOf(column), group.by.indexOf(by)];
+      return place < 0 || code < 0 ? [] : [{ column: place, by: code, ...codes }];
+    }),
     where: [],
     origin: { paths, grouped: true },
   };

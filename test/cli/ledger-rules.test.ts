@@ -274,6 +274,28 @@ vwap = { Px = "Qty" }
     expect(stderr).toContain("add it to by or sum");
   });
 
+  test("a signed column of by needs its code in by", async () => {
+    const signed = (by: string) => ({
+      "a.csv": "o,s,q\nA,S,1\nA,S,1\n",
+      "b.csv": "o,q\nA,-1\n",
+      "recon.toml": `key = ["o"]\n[columns.q]\nsigned_by = { column = "s", negative = ["S"], positive = ["B"] }\n[group.internal]\nby = ${by}\n`,
+    });
+    const { exitCode, stderr } = await run(signed('["o", "q"]'), pair);
+    expect(exitCode).toBe(2);
+    expect(stderr).toContain("whose code is not in by");
+    expect((await run(signed('["o", "q", "s"]'), pair)).document).toMatchObject({ exitCode: 0, matched: 1 });
+  });
+
+  test("numbers of by, sum and vwap are in one number format", async () => {
+    const german = {
+      "a.csv": "o;px;q;avg\nA;1.234,50;1.000,5;2,5\nA;1.234,50;0,25;2,5\n",
+      "b.csv": "o,px,q,avg\nA,1234.5,1000.75,2.5\n",
+      "recon.toml":
+        'key = ["o"]\n[internal]\ndecimal = ","\nthousands = "."\n[columns.px]\ntype = "decimal"\n[group.internal]\nby = ["o", "px"]\nsum = ["q"]\nvwap = { avg = "q" }\n',
+    };
+    expect((await run(german, pair)).document).toMatchObject({ exitCode: 0, internal: { matched: 2 } });
+  });
+
   test("bad rows are those of the ledger", async () => {
     const bad = { ...files, "b.csv": files["b.csv"].replace("O2;1;100", "O2;1;10O") };
     const { exitCode, document } = await run(bad, pair);
@@ -283,6 +305,23 @@ vwap = { Px = "Qty" }
     expect(rejected.document).toMatchObject({ exitCode: 1, external: { rows: 5, rejected: 1 } });
     expect(rejected.breaks.at(-2)).toMatchObject({ type: "rejected", external: { path: "b.csv", line: 4 } });
   });
+});
+
+test("explain finds a mapped key by what it stands for and by what the file has", async () => {
+  const files = {
+    "a.csv": "id,v\nA,1\n",
+    "b.csv": "id,v\n1,1\n3,1\n",
+    "recon.toml": 'key = ["id"]\n[columns.id]\nexternal_map = { "1" = "A", "3" = "C" }\n',
+  };
+  for (const [key, type] of [
+    ["A", "matched"],
+    ["1", "matched"],
+    ["C", "missing_internal"],
+    ["3", "missing_internal"],
+  ] as const) {
+    const { document } = await run(files, ["explain", ...pair, key]);
+    expect(document.keys).toMatchObject([{ key: { id: key }, pairs: [{ type }] }]);
+  }
 });
 
 test("explain shows what rules made of values, and how they compare", async () => {

@@ -296,13 +296,13 @@ pub const Formatter = struct {
         const index = @intFromEnum(side);
         const ledger = formatter.context.ledger(side);
         const text = try ledger.shown(.of(places[index].?, 0), formatter.fields[index][rule.place(side)], &formatter.scratch);
-        return if (rule.type == .ratio and ledger.isGrouped()) formatter.decimals(text) else text;
+        return if (rule.type == .ratio and ledger.isGrouped()) formatter.decimals(ledger, text) else text;
     }
 
     /// An average, which no file has as it is written here, in decimals.
-    fn decimals(formatter: *Formatter, text: []const u8) Error![]const u8 {
+    fn decimals(formatter: *Formatter, ledger: *const Ledger, text: []const u8) Error![]const u8 {
         const gpa = formatter.scratch.gpa();
-        const average = try ratio.Ratio.parse(gpa, &.{}, text) orelse return text;
+        const average = try ratio.Ratio.parse(gpa, &ledger.reading.number, text) orelse return text;
         var out: std.Io.Writer.Allocating = .init(gpa);
         ratio.write(gpa, &out.writer, &average) catch return error.OutOfMemory;
         return out.written();

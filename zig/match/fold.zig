@@ -266,11 +266,11 @@ pub const Folder = struct {
         }
         const arena = folder.sums.allocator();
         for (folder.totals) |*total| {
-            if (total.any) try out.print("{f}", .{try total.sum.total(arena)});
+            if (total.any) try folder.writeNumbers("{f}", .{try total.sum.total(arena)});
             try out.writeByte(',');
         }
         for (folder.averages) |*average| {
-            if (average.any) try writeAverage(out, arena, average);
+            if (average.any) try folder.writeAverage(arena, average);
             try out.writeByte(',');
         }
         try folder.writeOrigin(members);
@@ -278,14 +278,21 @@ pub const Folder = struct {
     }
 
     /// Above a denominator without a sign.
-    fn writeAverage(out: *std.Io.Writer, arena: std.mem.Allocator, average: *const Average) WriteError!void {
+    fn writeAverage(folder: *Folder, arena: std.mem.Allocator, average: *const Average) WriteError!void {
         var numerator = try average.products.total(arena);
         var denominator = try average.weights.total(arena);
         if (denominator.negative) {
             numerator.negative = !numerator.negative;
             denominator.negative = false;
         }
-        try out.print("{f}/{f}", .{ numerator, denominator });
+        try folder.writeNumbers("{f}/{f}", .{ numerator, denominator });
+    }
+
+    /// With the decimal mark of the ledger: one number format is for all columns of what is written.
+    fn writeNumbers(folder: *Folder, comptime format: []const u8, numbers: anytype) WriteError!void {
+        const text = try std.fmt.allocPrint(folder.scratch.gpa(), format, numbers);
+        std.mem.replaceScalar(u8, text, '.', folder.ledger.spec.number.decimal);
+        try record.writeField(&folder.text.writer, "", text);
     }
 
     /// Without weight there is no average: every member is a bad row.
