@@ -283,21 +283,20 @@ pub const Parser = struct {
         // In registers: for all the compiler knows, storing a field changes the parser.
         const slots = parser.slots;
         const generation = parser.generation;
-        var count = parser.count;
-        defer parser.count = count;
         var at: usize = 0;
         var block: usize = 0;
         blocks: while (block < len) {
-            if (parser.fields.len - count < fields_per_block) try parser.grow();
-            const fields = parser.fields.ptr;
+            if (parser.fields.len - parser.count < fields_per_block) try parser.grow();
+            var next = parser.fields.ptr + parser.count;
+            defer parser.count = next - parser.fields.ptr;
             var ends = separatorsIn(base, block, len) & ~masks.firstBits(at -| block);
             while (ends != 0) : (ends &= ends - 1) {
                 const field_end = block + @ctz(ends);
                 const tag, const name_len = tagAt(base + at) orelse return .bad_tag;
                 const value = at + name_len;
                 at = field_end + 1;
-                fields[count] = .{ .tag = tag, .start = @intCast(value), .len = @intCast(field_end - value) };
-                count += 1;
+                next[0] = .{ .tag = tag, .start = @intCast(value), .len = @intCast(field_end - value) };
+                next += 1;
                 if (tag >= dictionary.table_tags) continue;
                 setSlot(&slots[tag], generation, value, field_end - value);
                 const data_tag = dictionary.data_tags[tag];
@@ -305,8 +304,8 @@ pub const Parser = struct {
                     @branchHint(.unlikely);
                     const data = dataAt(base, at, data_tag, base[value..field_end], @intCast(body_end - start.at)) catch return .bad_data_length;
                     if (data.len == 0) continue;
-                    fields[count] = data;
-                    count += 1;
+                    next[0] = data;
+                    next += 1;
                     setSlot(&slots[data_tag], generation, data.start, data.len);
                     at = @as(usize, data.start) + data.len + 1;
                     block = at & ~@as(usize, 63);
@@ -318,9 +317,7 @@ pub const Parser = struct {
         // The last field of a file may lack its separator.
         if (at < len) {
             const tag, const name_len = tagIn(base + at, len - at) orelse return .bad_tag;
-            parser.count = count;
             try parser.push(tag, at + name_len, len - at - name_len);
-            count = parser.count;
         }
         return null;
     }
@@ -422,7 +419,7 @@ inline fn tagAt(text: [*]const u8) ?struct { u32, usize } {
     const found = (marks -% 0x0101010101010101) & ~marks & 0x8080808080808080;
     const mark: u32 = @ctz(found);
     if (mark > 39) return longTagAt(text);
-    if (mark == 7 or text[0] == '0') return null;
+    if (text[0] -% '1' > 8) return null;
     // Behind the digits nothing; in front of them zeros. `mark` is 8 times their number and 7 more.
     const digits: u32 = @intCast((word ^ 0x3030303030303030) << @intCast(39 - mark) & 0xffff_ffff);
     if ((digits | (digits +% 0x06060606)) & 0xf0f0f0f0 != 0) return null;
