@@ -8,7 +8,7 @@ import type { ColumnSpec, Note, OnBadRow, RunResult } from "../generated/abi";
 import { openLedger, type LedgerContext, type OpenLedger, type SideOptions } from "../ledger/ledger";
 import { inputName } from "../ledger/source";
 import { errorPlace } from "../report/errors";
-import { dialect } from "../report/json";
+import { dialect, fixCounts } from "../report/json";
 import { bytesText, counted, grouped } from "../report/numbers";
 import { writeOut } from "../report/standard-output";
 import { delimiterText, table } from "../report/terminal";
@@ -72,7 +72,7 @@ async function inspect(
   };
   const candidates = uniqueColumns(sample).slice(0, proofs_max);
   const strict = await measure(candidates[0] ?? [0], "fail");
-  const badRows = strict.errors.filter(({ code }) => code === "bad_row");
+  const badRows = strict.errors.filter(({ code }) => code === "bad_row" || ledger.format === "fix");
   const first = badRows.length === 0 ? strict : await measure(candidates[0] ?? [0], "reject");
   // Also with bad rows set aside: a quote that never closes is none of them.
   if (first.outcome === "failed") throw new ReconError(first.errors, first.error_count);
@@ -88,7 +88,7 @@ async function inspect(
     badRows,
     sampled: sample[0]?.length ?? 0,
     types: looks.map(({ type }) => type),
-    rules: sideSection(sideDraft(options, ledger, looks, sample)),
+    rules: ledger.format === "fix" ? [] : sideSection(sideDraft(options, ledger, looks, sample)),
     keyCandidates,
   };
 }
@@ -101,16 +101,17 @@ function sideDraft(options: SideOptions, ledger: OpenLedger, looks: Look[], valu
 function inspectionDocument({ ledger, counts, sampled, types, rules, keyCandidates, badRows }: Inspection) {
   return {
     paths: ledger.paths,
-    format: "csv",
+    format: ledger.format,
     bytes: ledger.bytes,
     rows: counts.rows,
     rejected: counts.rejected,
     ignored: counts.ignored + ledger.ignored,
     ...dialect(ledger),
+    ...(ledger.fix === null ? {} : { fix: fixCounts(ledger.fix) }),
     types: Object.fromEntries(ledger.columns.map((name, i) => [name, types[i]])),
     typesFromRows: sampled,
     keyCandidates,
-    rules: rules.slice(1).join("\n"),
+    ...(ledger.format === "fix" ? {} : { rules: rules.slice(1).join("\n") }),
     badRows,
     notes: ledger.notes,
   };
@@ -120,7 +121,7 @@ function inspectionText({ ledger, counts, sampled, types, rules, keyCandidates, 
   const ignored = counts.ignored + ledger.ignored;
   const facts = table(
     [
-      ["format", `csv, delimiter ${delimiterText(ledger.delimiter)}, ${ledger.header ? "header" : "no header"}`],
+      ["format", formatText(ledger)],
       ["size", bytesText(ledger.bytes)],
       ["rows", `${grouped(counts.rows)}${ignored > 0 ? `, ${counted(ignored, "line")} ignored` : ""}`],
       ["bad rows", grouped(counts.rejected)],
@@ -139,8 +140,16 @@ function inspectionText({ ledger, counts, sampled, types, rules, keyCandidates, 
   const problems = badRows.map((row) => `    ${errorPlace(row)}${safe(row.message)}`);
   if (counts.rejected > badRows.length) problems.push(`    and ${grouped(counts.rejected - badRows.length)} more`);
   const notes = ledger.notes.map(({ message }) => `  note: ${safe(message)}`);
-  const inRules = ["  in a rules file (recon init):", ...rules.slice(1).map((line) => `    ${safe(line)}`)];
+  const inRules =
+    ledger.format === "fix"
+      ? []
+      : ["  in a rules file (recon init):", ...rules.slice(1).map((line) => `    ${safe(line)}`)];
   const title = ledger.paths.map((path) => safe(inputName(path))).join(" ");
   const typesTitle = `  columns, with types guessed from the first ${counted(sampled, "row")}:`;
   return `${[title, ...facts, ...problems, typesTitle, ...columns, ...inRules, ...notes].join("\n")}\n\n`;
+}
+
+function formatText({ fix, delimiter, header }: OpenLedger): string {
+  if (fix !== null) return `fix, ${counted(fix.messages, "message")}, ${counted(fix.executions, "execution")}`;
+  return `csv, delimiter ${delimiterText(delimiter)}, ${header ? "header" : "no header"}`;
 }

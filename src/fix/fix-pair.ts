@@ -70,6 +70,12 @@ export async function openFixPair(pair: PairFiles, context: LedgerContext): Prom
   };
 }
 
+/** A log on its own, with a column for every alias. */
+export async function openFixLog(options: SideOptions, files: DataFile[], context: LedgerContext) {
+  const { ledger, notes } = await openFixSide(options, files, Object.keys(aliases), [], context);
+  return { ...ledger, notes };
+}
+
 function samePair(name: string): ColumnPair {
   return { internal: name, external: name };
 }

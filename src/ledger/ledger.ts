@@ -103,7 +103,11 @@ export async function openLedger(
   context: LedgerContext,
 ): Promise<OpenLedger & { notes: Note[] }> {
   const files = await openFiles(options, expandPath(options.path), context);
-  return orClosed(files, () => describeLedger(options, files, context));
+  return orClosed(files, async () => {
+    if (!isFixLog(options, files)) return describeLedger(options, files, context);
+    const { openFixLog } = await import("../fix/fix-pair");
+    return openFixLog(options, files, context);
+  });
 }
 
 /** Both sides of a pair for which no columns have been chosen. */
@@ -116,7 +120,15 @@ export interface OpenedSides extends Disposable {
 
 /** Opens both sides as `openPair` does; key and compared columns say where there is a header, and need not be there. */
 export async function openSides(options: PairOptions, context: LedgerContext): Promise<OpenedSides> {
-  return withFiles(options, context, (files) => describeSides(options, files, context));
+  return withFiles(options, context, (files) => {
+    both((side) => {
+      if (!isFixLog(options[side], files[side])) return;
+      const hint =
+        "key, columns and types of a FIX log are known: reconcile it without a rules file, or write one by hand";
+      throw fault("format", files[side][0]!.spec.path, "recon init reads CSV ledgers, and this is a FIX log", { hint });
+    });
+    return describeSides(options, files, context);
+  });
 }
 
 async function withFiles<T>(

@@ -10,7 +10,7 @@ export async function sampleColumns(
   const { delimiter, quote = null, trim = false } = spec;
   const sample = { file: spec.files[0]!, delimiter, quote, trim, records: rows };
   const { records } = await engine.run({ sample }, { signal });
-  const width = columns.length + (spec.trailing ? 1 : 0);
+  const width = columns.length + (spec.trailing || spec.origin ? 1 : 0);
   const sound = records
     .filter(({ problem, fields }) => problem === null && fields.length === width)
     .map((record) => record.fields.map(({ text }) => (trim ? trimmed(text) : text)));
