@@ -106,19 +106,13 @@ pub const DateFormat = struct {
 
     /// The day that the text begins with.
     pub inline fn parsePrefix(format: *const DateFormat, text: []const u8) ?Prefix {
-        if (format.pattern != null) return format.parsePattern(text);
+        if (format.layout) |*layout| return if (layout.hasLiterals(text)) layout.read(text) else null;
+        if (format.pattern != null) return format.parseTokens(text);
         if (text.len >= 10 and text[4] == '-' and text[7] == '-') return (Layout{ .year = 0, .month = 5, .day = 8, .len = 10 }).read(text);
         return (Layout{ .year = 0, .month = 4, .day = 6, .len = 8 }).read(text);
     }
 
-    fn parsePattern(format: *const DateFormat, text: []const u8) ?Prefix {
-        const layout = if (format.layout) |*fixed| fixed else return format.parseTokens(text);
-        if (text.len < layout.len) return null;
-        for (layout.literals[0..layout.literal_count]) |literal| if (text[literal.at] != literal.byte) return null;
-        return layout.read(text);
-    }
-
-    fn parseTokens(format: *const DateFormat, text: []const u8) ?Prefix {
+    noinline fn parseTokens(format: *const DateFormat, text: []const u8) ?Prefix {
         var year: u32 = 0;
         var month: u32 = 0;
         var day: u32 = 0;
@@ -162,6 +156,13 @@ const Layout = struct {
     len: u8,
     literals: [8]struct { at: u8, byte: u8 } = undefined,
     literal_count: u8 = 0,
+
+    inline fn hasLiterals(layout: *const Layout, text: []const u8) bool {
+        if (text.len < layout.len) return false;
+        var wrong: u8 = 0;
+        for (layout.literals[0..layout.literal_count]) |literal| wrong |= text[literal.at] ^ literal.byte;
+        return wrong == 0;
+    }
 
     inline fn read(layout: *const Layout, text: []const u8) ?DateFormat.Prefix {
         if (text.len < layout.len) return null;

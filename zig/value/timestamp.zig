@@ -130,8 +130,12 @@ fn longFraction(text: []const u8) ?Fraction {
 }
 
 /// Seconds east of UTC: `Z`, `±HH`, `±HHMM`, `±HH:MM`.
-fn offsetOf(text: []const u8) ?i64 {
-    if (text.len == 1 and (text[0] == 'Z' or text[0] == 'z')) return 0;
+inline fn offsetOf(text: []const u8) ?i64 {
+    if (text.len == 1) return if (text[0] == 'Z' or text[0] == 'z') 0 else null;
+    return numericOffset(text);
+}
+
+fn numericOffset(text: []const u8) ?i64 {
     if (text[0] != '+' and text[0] != '-') return null;
     const colon = text.len == 6 and text[3] == ':';
     if (text.len != 3 and text.len != 5 and !colon) return null;
