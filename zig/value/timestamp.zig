@@ -27,18 +27,40 @@ pub fn parse(text: []const u8, zone: ?*const Zone, dates: *const DateFormat) Res
         const time = timeOfDay(text[9..]) orelse return .not_a_time;
         return if (9 + time.len == text.len) instant(day.days, time, 0) else .not_a_time;
     }
+    if (dates.pattern == null) if (usualStart(text)) |start| return ending(text, start.days, start.time, zone);
     const day = dates.parsePrefix(text) orelse return .not_a_time;
     if (day.len >= text.len or !isSeparator(text[day.len])) return .not_a_time;
-    const behind = text[day.len + 1 ..];
-    const time = timeOfDay(behind) orelse return .not_a_time;
-    const suffix = behind[time.len..];
-    if (suffix.len != 0) return instant(day.days, time, offsetOf(suffix) orelse return .not_a_time);
+    var time = timeOfDay(text[day.len + 1 ..]) orelse return .not_a_time;
+    time.len += day.len + 1;
+    return ending(text, day.days, time, zone);
+}
+
+/// What stands behind the time, which ends at `text[time.len]`, and what it makes of it.
+inline fn ending(text: []const u8, days: i64, time: Time, zone: ?*const Zone) Result {
+    const suffix = text[time.len..];
+    if (suffix.len != 0) return instant(days, time, offsetOf(suffix) orelse return .not_a_time);
     const local = zone orelse return .no_zone;
-    return switch (local.instantOf(day.days * 86_400 + time.second)) {
+    return switch (local.instantOf(days * 86_400 + time.second)) {
         .utc_s => |utc_s| .{ .value = @as(i128, utc_s) * picoseconds_per_second + time.picoseconds },
         .skipped => .skipped,
         .repeated => .repeated,
     };
+}
+
+/// `YYYY-MM-DDTHH:MM:SS` with what may follow of a fraction, all at once; null where that has to be looked at more closely.
+inline fn usualStart(text: []const u8) ?struct { days: i64, time: Time } {
+    if (text.len < 19) return null;
+    const first = std.mem.readInt(u64, text[0..8], .little);
+    const second = std.mem.readInt(u64, text[8..16], .little);
+    const third = std.mem.readInt(u64, text[11..19], .little);
+    const dashes = (first ^ 0x2d00_002d_0000_0000) & 0xff00_00ff_0000_0000;
+    const colons = (third ^ 0x0000_3a00_003a_0000) & 0x0000_ff00_00ff_0000;
+    if (dashes | colons != 0 or !isSeparator(text[10])) return null;
+    const day_digits = first & 0xffff_ffff | (first >> 40 & 0xffff) << 32 | second << 48;
+    const pairs = date.pairsOf(day_digits) orelse return null;
+    const days = date.daysOf(@as(u32, pairs[0]) * 100 + pairs[1], pairs[2], pairs[3]) orelse return null;
+    const time_digits = third & 0xffff | (third >> 24 & 0xffff) << 16 | (third >> 48) << 32;
+    return .{ .days = days, .time = fromPairs(time_digits, text, 19) orelse return null };
 }
 
 fn isFix(text: []const u8) bool {
