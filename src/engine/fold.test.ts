@@ -68,7 +68,7 @@ test("values are read under the rules of the ledger", async () => {
   };
   const text = "K;1.000;2,5;B\nk;400,5;2;s\nK;n/a;9;b\nK;1;1;other\nq;1;1;B\n";
   const { result, lines } = await fold(ledger([text], rules));
-  expect(lines).toEqual(['K,599.5,1699/599.5,"1,2,3"', 'q,1,1/1,"5"']);
+  expect(lines).toEqual(['K,"599,5","1699/599,5","1,2,3"', 'q,1,1/1,"5"']);
   expect(result).toMatchObject({ rows: 4, filtered: 1, groups: 2 });
 });
 
