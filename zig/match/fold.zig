@@ -346,3 +346,68 @@ pub const Folder = struct {
         try folder.text.writer.print("{d}", .{folder.lines.lineOf(offset)});
     }
 };
+
+const testing = std.testing;
+const memory_module = @import("../index/memory.zig");
+const scan = @import("../csv/scan.zig");
+const File = @import("../source/mapping.zig").File;
+
+/// Columns id, quantity and price; every key has the same hash.
+const sample = "B,2,1.5\nA,1,7\nB,1,\"3\"\nC,1,1\nA,2,4\nC,-1,2\nbad\n" ++ "\x00" ** 4096;
+const sample_end = std.mem.findScalar(u8, sample, 0).?;
+const sample_rows = [_]u64{ 0, 8, 14, 22, 28, 34 };
+
+fn foldSample(allocator: std.mem.Allocator, written: []const partition.Partitions, expected: []const []const u8) !void {
+    var files = [_]File{.{ .path = "sample", .begin = 0, .first = 0, .end = sample_end, .first_line = 1 }};
+    const ledger: Ledger = .{
+        .side = .internal,
+        .spec = .{ .files = &.{}, .delimiter = ',', .width = 3 },
+        .capacity = 3,
+        .reading = .as_spelled,
+        .origin = null,
+        .mapping = .{ .base = sample, .len = sample.len, .files = &files },
+        .dialect = .{ .delimiter = ',', .quote = '"' },
+        .width = 3,
+        .trailing = false,
+        .fold_case = false,
+        .key = &.{0},
+        .compare = &.{},
+        .checked = &.{.{ .column = 0, .is_key = true }},
+        .needed = 3,
+    };
+    var chunks = [_]scan.Chunk{.{ .file = 0, .begin = 0, .limit = sample_end, .first = .init(0) }};
+    const lines: Lines = .{ .mapping = &ledger.mapping, .chunks = &chunks, .first_lines = &.{1} };
+    const named = [_]abi.ColumnSpec{
+        .{ .name = "id", .internal = 0, .external = 0 },
+        .{ .name = "quantity", .internal = 1, .external = 1 },
+        .{ .name = "price", .internal = 2, .external = 2 },
+    };
+    const control: Control = .{ .spec = undefined, .spec_len = 0 };
+    var folder: Folder = try .init(allocator, &control, &ledger, &lines, .{
+        .by = &.{0},
+        .sum = &.{1},
+        .vwap = &.{.{ .price = 2, .weight = 1 }},
+        .named = &named,
+    });
+    defer folder.deinit();
+    try folder.fold(written, 0);
+    try folder.foldEvent(sample_end - 4);
+    try testing.expectEqual(expected.len, folder.pieces.items.len);
+    for (folder.pieces.items, expected) |piece, text| try testing.expectEqualStrings(text, folder.text.written()[piece.start..][0..piece.len]);
+}
+
+test "keys of one hash stay apart, and memory that runs out is reported" {
+    var memory: memory_module.Memory = .{ .limit_bytes = 1 << 30, .directory = null };
+    defer memory.deinit();
+    var written = [_]partition.Partitions{ try .init(testing.allocator, &memory, 1), try .init(testing.allocator, &memory, 1) };
+    defer for (&written) |*partitions| partitions.deinit();
+    for (sample_rows, 0..) |offset, i| try written[i % 2].push(7, offset);
+    const none_message = ",rejected,bad_row,the rows of its group have no average price: quantity adds up to 0,";
+    try testing.checkAllAllocationFailures(testing.allocator, foldSample, .{ &written, &[_][]const u8{
+        "B,3,6/3,\"1,3\"\n",
+        "A,3,15/3,\"2,5\"\n",
+        ",,,4" ++ none_message ++ "\"C,1,1\"\n",
+        ",,,6" ++ none_message ++ "\"C,-1,2\"\n",
+        ",,,7,rejected,bad_row,1 field where 3 are expected,bad\n",
+    } });
+}
