@@ -52,6 +52,8 @@ const fields_per_block = 64;
 
 /// The first message start at `from` or behind it in bytes[0..end].
 pub fn findStart(bytes: [*]const u8, from: u64, end: u64) ?Start {
+    // Nearly always one stands right behind the last message or its line end.
+    if (from < end) if (usualStart(bytes, from + @intFromBool(bytes[from] == '\n'), end)) |start| return start;
     var at = from;
     while (at < end) : (at += 64) {
         var found = masks.equal(masks.load(bytes + at), '8') & masks.equal(masks.load(bytes + at + 1), '=') & masks.equal(masks.load(bytes + at + 2), 'F');
@@ -82,7 +84,7 @@ pub fn startAt(bytes: [*]const u8, at: u64, end: u64) ?Start {
 
 /// The start of nearly every message: `8=FIX.4.x` or `8=FIXT.1.1`, SOH, and a BodyLength of one to four digits. Null for any other.
 inline fn usualStart(bytes: [*]const u8, at: u64, end: u64) ?Start {
-    if (end - at < 20) return null;
+    if (end -| at < 20) return null;
     const name = std.mem.readInt(u64, bytes[at..][0..8], .little);
     const plain = name == comptime std.mem.readInt(u64, "8=FIX.4.", .little);
     if (!plain and name != comptime std.mem.readInt(u64, "8=FIXT.1", .little)) return null;
