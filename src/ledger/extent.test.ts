@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { ReconError } from "../errors";
 import type { FileSpec } from "../generated/abi";
 import type { Place, Placed } from "../rules/rules";
+import { countLineFeeds } from "./lines";
 import { boundsOf, splitLine, withoutTrailer, type FieldDialect } from "./extent";
 
 const folder = mkdtempSync(join(tmpdir(), "recon-extent-"));
@@ -156,4 +157,14 @@ test("a line is split as the engine splits it", () => {
   expect(split('\t"b"', { delimiter: 9, trim: true })).toEqual(["", "b"]);
   expect(split('"a,b"', { quote: null })).toEqual(['"a', 'b"']);
   expect(split("")).toEqual([""]);
+});
+
+test("line feeds are counted at every place and beside every byte", () => {
+  const bytes = Uint8Array.from({ length: 1024 }, (_, i) => (i % 7 === 0 || i % 11 === 3 ? 10 : i & 0xff));
+  for (let from = 0; from < 9; from++) {
+    for (let to = from; to < bytes.length; to += 13) {
+      const part = bytes.subarray(from, to);
+      expect(countLineFeeds(part)).toBe(part.filter((byte) => byte === 10).length);
+    }
+  }
 });
