@@ -51,7 +51,7 @@ export const options = {
     commands: verdicts,
     help: "rules file; the command line wins over it",
     otherwise: "none; recon.toml is never picked up by itself",
-    parse: kind.text,
+    parse: kind.path,
   },
   key: {
     name: "key",

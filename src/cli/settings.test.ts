@@ -107,6 +107,7 @@ describe("--type and --tolerance", () => {
 test("a rules file that cannot be read", async () => {
   const path = join(folder, "nowhere.toml");
   expect(settle(parseArguments(["a", "b", "-c", path]))).rejects.toThrow("cannot read the rules file: no such file");
+  expect(() => parseArguments(["a", "b", "-c", "-"])).toThrow('-c takes the path of a file, not "-"');
   writeFileSync(path, Buffer.from([0x6b, 0xff]));
   expect(settle(parseArguments(["a", "b", "-c", path]))).rejects.toThrow("this is not UTF-8");
 });

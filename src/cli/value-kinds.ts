@@ -8,6 +8,12 @@ import { parseTolerance } from "../rules/tolerance";
 export const flag = (): boolean => true;
 export const text = (value: string): string => value;
 
+/** A file that is no ledger: `-` would be mistaken for one. */
+export function path(value: string): string {
+  if (value !== "-") return value;
+  throw new Error('the path of a file, not "-"; standard input is /dev/stdin');
+}
+
 /** `choices` is for those who list them. */
 export type Choice<T> = ((value: string) => T) & { choices: readonly T[] };
 
