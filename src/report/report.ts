@@ -30,6 +30,8 @@ export interface Break {
 export interface Place {
   path: string;
   line: number;
+  /** Of a folded row: what it was made of, itself included. */
+  members?: { path: string; line: number }[];
 }
 
 /** What stands behind `difference` says how the values were read and compared (recon explain only). */

@@ -4,7 +4,7 @@ import type { FixResult, Hint, SideCounts, ValueType } from "../generated/abi";
 import type { OpenLedger } from "../ledger/ledger";
 import { inputName } from "../ledger/source";
 import { bytesText, counted, grouped, rateText, secondsText } from "./numbers";
-import { countedBreaks, type Break, type BrokenColumn, type Report } from "./report";
+import { countedBreaks, type Break, type BrokenColumn, type Place, type Report } from "./report";
 import { safe, safeValue } from "./terminal-safe";
 
 export type Paint = (style: keyof typeof styles, text: string) => string;
@@ -156,7 +156,7 @@ function shownBreaks({ result, total }: Report, paint: Paint): string[] {
 /** One break: what, which key and where on the first line, then the columns that differ, or the values of a lone row. */
 export function breakLines({ type, key, internal, external, columns, reason }: Break, paint: Paint): string[] {
   const parts = Object.entries(key).map(([name, value]) => `${safeValue(name, 40)}=${safeValue(value)}`);
-  const places = [internal, external].flatMap((place) => (place ? [`${safeValue(place.path, 80)}:${place.line}`] : []));
+  const places = [internal, external].flatMap((place) => (place ? [placeText(place)] : []));
   const head = [paint("strong", type), parts.join(", "), paint("faint", places.join(" "))].filter(
     (text) => text !== "",
   );
@@ -168,6 +168,11 @@ export function breakLines({ type, key, internal, external, columns, reason }: B
   ];
 }
 
+function placeText({ path, line, members = [] }: Place): string {
+  const place = `${safeValue(path, 80)}:${line}`;
+  return members.length > 1 ? `${place} and ${counted(members.length - 1, "row")} more` : place;
+}
+
 /** Which rule decided about two values (recon explain), in the words of the column's type. */
 function decision({ columnType = "auto", how, tolerance, internal, external }: BrokenColumn): string {
   switch (how) {
@@ -176,7 +181,7 @@ function decision({ columnType = "auto", how, tolerance, internal, external }: B
     case "equal_bytes":
       return internal === external ? "the same bytes" : "the same value";
     case "equal_by_value":
-      return `the same ${nouns[columnType]}, written differently`;
+      return `the same ${nouns[columnType]}${internal === external ? "" : ", written differently"}`;
     case "within_tolerance":
       return `within the tolerance of ${toleranceText(columnType, tolerance!)}`;
     default:
