@@ -62,6 +62,7 @@ export const commands: Record<CommandName, Command> = {
     summary: "a pair of ledgers with known breaks, and how well a run found them",
     examples: [
       "recon generate data/demo --rows 1000000 --seed 7 --order shuffled --breaks 100 --missing 50 --benign 200",
+      "recon generate data/fix --rows 100000 --format fix --order shuffled --breaks 50",
       "recon generate --score data/demo/truth.jsonl breaks.jsonl",
     ],
     load: () => import("./generate"),

@@ -1,4 +1,5 @@
-// `recon generate --format fix`: the log is well-formed, has what a broker's log has, and does not depend on threads.
+// `recon generate --format fix`: the log is well-formed, has what a broker's log has, does not depend on threads, and recon
+// finds its breaks.
 import { afterAll, expect, test } from "bun:test";
 import { requireExecutable, runCommand, scratchFolder } from "../executable";
 
@@ -42,4 +43,21 @@ test("same seed, same bytes, whatever the threads", async () => {
   for (const name of ["internal.csv", "external.fix.log", "truth.jsonl"]) {
     expect(await Bun.file(`${three}/${name}`).bytes()).toEqual(await Bun.file(`${one}/${name}`).bytes());
   }
+});
+
+test.each(["sequential", "uuid"])("recon finds what is true and nothing else, %s ids", async (ids) => {
+  const folder = await generate(`scored-${ids}`, "--ids", ids, "--benign", "5");
+  const breaks = `${folder}/breaks.jsonl`;
+  const options = { cwd: folder, env: {} };
+  const ran = await runCommand([recon, "internal.csv", "external.fix.log", "--breaks", breaks, "--quiet"], options);
+  expect(ran).toMatchObject({ exitCode: 1, stderr: "" });
+  const scored = await runCommand([recon, "generate", "--score", "truth.jsonl", breaks, "--json"], options);
+  expect(JSON.parse(new TextDecoder().decode(scored.stdout))).toMatchObject({
+    status: "perfect",
+    real: 15,
+    detected: 15,
+    false: 0,
+  });
+  const audited = await runCommand([recon, "fix", "external.fix.log", "--quiet"], options);
+  expect(audited).toMatchObject({ exitCode: 0, stderr: "" });
 });
