@@ -266,6 +266,8 @@ pub const FixSpec = struct {
     /// CumQty, AvgPx and sequence numbers are checked too, and findings returned.
     audit: bool = false,
     threads: u32 = 1,
+    /// For tests: bytes per unit of parallel work.
+    chunk_bytes: u32 = 4 << 20,
 };
 
 /// `tag` is the column's tag (of the group's first field with `group`, whose entry has `role` in `role_tag`).

@@ -61,7 +61,7 @@ fn isValid(spec: abi.JobSpec) bool {
             for (s.vwap) |vwap| if (vwap.price >= width or vwap.weight >= width) return false;
             return validFiles(s.ledger.files);
         },
-        .fix => |s| return s.threads != 0 and validFiles(s.files),
+        .fix => |s| return s.threads != 0 and s.chunk_bytes != 0 and validFiles(s.files),
         .bench => |s| return s.threads != 0 and s.rounds != 0 and validFiles(&.{s.file}),
     }
 }

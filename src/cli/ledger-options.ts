@@ -65,6 +65,7 @@ export function ledgerContext(
     signal,
     tempDirectory: temporaryFolder(values.temp),
     threads: values.threads ?? usableCores(),
+    ...hook("RECON_CHUNK_BYTES", "chunk_bytes", count(1, 2 ** 31 - 1)),
   };
   return progress ? { ...context, progress } : context;
 }

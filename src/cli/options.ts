@@ -387,7 +387,7 @@ export const options = {
   threads: {
     name: "threads",
     value: "N",
-    commands: ["run", "inspect", "explain", "generate", "bench"],
+    commands: ["run", "inspect", "explain", "fix", "generate", "bench"],
     help: `worker threads, at most ${threads_max}`,
     otherwise: "cores this process may use, by affinity and cgroup quota",
     inRules: "count",
@@ -421,7 +421,7 @@ export const options = {
   temp: {
     name: "temp",
     value: "DIR",
-    commands: ledgers,
+    commands: [...ledgers, "fix"],
     help: "where streams are spooled and partitions spill, in unnamed files",
     otherwise: "$TMPDIR, else /var/tmp, else memory",
     inRules: "text",

@@ -61,8 +61,9 @@ export async function openFixLedger(
 
 /** Throws a ReconError where the job could not be done, or no message was found. */
 export async function readFix(fix: FixSpec, context: LedgerContext): Promise<FixResult> {
-  const { engine, signal, threads } = context;
-  const result = await engine.run({ fix: { ...fix, threads } }, { signal });
+  const { engine, signal, threads, chunk_bytes } = context;
+  const job: FixSpec = { ...fix, threads, ...(chunk_bytes === undefined ? {} : { chunk_bytes }) };
+  const result = await engine.run({ fix: job }, { signal });
   if (result.outcome !== "done") throw new ReconError(result.errors);
   if (result.messages + result.rejected === 0)
     throw fault("format", fix.files[0]!.path, "there is no FIX message in it", {

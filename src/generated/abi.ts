@@ -1,6 +1,6 @@
 // Written by `zig build abi` from zig/abi.zig. Do not edit.
 
-export const fingerprint = 4145045298;
+export const fingerprint = 831029707;
 
 /** Byte offsets of the `Progress` record. */
 export const Progress = { size: 40, done_units: 0, total_units: 8, rows: 16, breaks: 24, phase: 32, reserved: 36 } as const;
@@ -169,6 +169,7 @@ export interface FixSpec {
   output_fd?: number;
   audit?: boolean;
   threads?: number;
+  chunk_bytes?: number;
 }
 
 export interface LedgerSpec {

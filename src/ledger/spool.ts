@@ -16,6 +16,8 @@ export interface LedgerContext {
   /** Null where there is none: then in memory. */
   tempDirectory: string | null;
   threads: number;
+  /** For tests. */
+  chunk_bytes?: number;
   progress?: (text: string, done: number, total: number) => void;
 }
 

@@ -11,8 +11,6 @@ const Mapping = @import("../source/mapping.zig").Mapping;
 const Control = @import("../control.zig").Control;
 const Parser = message.Parser;
 
-const segment_bytes = 4 << 20;
-
 pub const Kind = enum(u8) { fill, bust, correction, rejected };
 
 /// Why a message is set aside: a defect of its framing, or a quantity that is no number.
@@ -139,8 +137,8 @@ pub const Log = struct {
         for (log.mapping.files, 0..) |file, index| {
             total += file.end - file.first;
             var at = file.first;
-            while (at < file.end) : (at += segment_bytes)
-                try log.segments.append(log.gpa, .{ .file = @intCast(index), .from = at, .to = @min(file.end, at + segment_bytes) });
+            while (at < file.end) : (at += log.spec.chunk_bytes)
+                try log.segments.append(log.gpa, .{ .file = @intCast(index), .from = at, .to = @min(file.end, at + log.spec.chunk_bytes) });
         }
         log.control.enter(.scan, total);
         log.claims = .{ .len = log.segments.items.len };
@@ -356,12 +354,12 @@ fn kindOf(parser: *const Parser, multileg: abi.FixMultileg) enum { nothing, no_n
     const leg = codeOf(parser.get(442));
     if ((multileg == .legs and leg == '3') or (multileg == .summary and leg == '2')) return .nothing;
     if (trans_type == '1' or exec_type == 'H') return .bust;
-    if (trans_type == '2' or exec_type == 'G') return .correction;
-    const quantity = parser.get(32) orelse return .nothing;
+    const is_correction = trans_type == '2' or exec_type == 'G';
+    const quantity = parser.get(32) orelse return if (is_correction) .correction else .nothing;
     return switch (signOf(quantity)) {
         .no_number => .no_number,
-        .positive => .fill,
-        .other => .nothing,
+        .positive => if (is_correction) .correction else .fill,
+        .other => if (is_correction) .correction else .nothing,
     };
 }
 
