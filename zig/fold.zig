@@ -17,6 +17,7 @@ const Control = @import("control.zig").Control;
 const Ledger = @import("csv/ledger.zig").Ledger;
 
 const chunk_bytes = 256 * 1024;
+const checkpoint_bytes = 512;
 /// Rows per partition that keep its table and what is read of its rows within a second-level cache.
 const partition_rows = 8192;
 const max_partitions = 8192;
@@ -174,8 +175,27 @@ const Job = struct {
         while (job.claims.take()) |index| {
             const output = try scanner.read(job.chunks, index);
             try job.take(worker, output);
+            try job.keepLines(&job.chunks[index]);
             job.control.advance(job.chunks[index].limit - job.chunks[index].begin);
         }
+    }
+
+    /// The line of every single row is asked for: checkpoints close enough that little is counted for each.
+    fn keepLines(job: *Job, chunk: *scan.Chunk) Error!void {
+        const bytes = job.ledger.?.mapping.base;
+        var checkpoints: std.ArrayList(scan.Checkpoint) = .empty;
+        errdefer checkpoints.deinit(job.gpa);
+        var at = chunk.first.load(.monotonic);
+        var lines: u64 = 0;
+        while (at < chunk.limit) {
+            try checkpoints.append(job.gpa, .{ .at = at, .lines = lines });
+            const next = @min(at + checkpoint_bytes, chunk.limit);
+            lines += std.mem.countScalar(u8, bytes[at..next], '\n');
+            at = next;
+        }
+        const kept = try checkpoints.toOwnedSlice(job.gpa);
+        job.gpa.free(chunk.checkpoints);
+        chunk.checkpoints = kept;
     }
 
     fn take(job: *Job, worker: *Worker, output: *const scan.Output) Error!void {
