@@ -77,6 +77,7 @@ fn failed(comptime Result: type, arena: std.mem.Allocator, problem: anyerror) er
     const items = try arena.alloc(abi.ErrorItem, 1);
     items[0] = .{ .path = "", .code = codeOf(problem), .message = switch (problem) {
         error.OutOfMemory => "out of memory",
+        error.TotalsDisagree => "internal error: the control totals do not differ by what the breaks come to",
         error.Vanished => "the file changed while it was read",
         error.TooManyColumns => "more than 1,048,576 columns",
         error.CannotMap => "the file cannot be mapped into memory",

@@ -35,7 +35,7 @@ pub const max_listed_errors = 20;
 const partition_rows = 8192;
 const max_partitions = 8192;
 
-pub const Error = error{ OutOfMemory, Cancelled, CannotMap, WriteFailed, SpillFailed, Unfit, InvalidTolerance, InvalidDateFormat } || std.posix.MMapError;
+pub const Error = error{ OutOfMemory, Cancelled, CannotMap, WriteFailed, SpillFailed, Unfit, InvalidTolerance, InvalidDateFormat, TotalsDisagree } || std.posix.MMapError;
 
 /// Everything in the result is owned by `arena`. Problems of the input are in the result, not errors.
 pub fn run(gpa: std.mem.Allocator, arena: std.mem.Allocator, spec: abi.RunSpec, control: *Control) Error!abi.RunResult {
@@ -132,6 +132,7 @@ const Job = struct {
         if (try job.checkTotals()) |refused| return refused;
         try job.joinAll();
         try job.gatherFindings();
+        try job.proveTotals();
         try job.sortAll();
         var result = try job.count();
         if (job.spec.external != null) try job.findHints(&result);
@@ -475,6 +476,16 @@ const Job = struct {
         if (job.spec.external != null)
             job.controls = try totals.compareControls(job.arena, job.spec.controls, &job.state(.internal).totals.?, &job.state(.external).totals.?);
         return null;
+    }
+
+    /// Control totals and breaks are two accounts of the same rows.
+    fn proveTotals(job: *Job) Error!void {
+        if (job.spec.external == null or job.spec.only_keys != null) return;
+        for (0..job.spec.controls.len) |index| {
+            const internal = &job.state(.internal).totals.?;
+            const external = &job.state(.external).totals.?;
+            if (!try totals.agreesWithBreaks(job.gpa, index, internal, external, job.rules, &job.findings.?)) return error.TotalsDisagree;
+        }
     }
 
     fn allColumns(job: *Job) Error![]const abi.ColumnSpec {

@@ -34,8 +34,8 @@ pub const Single = struct {
     }
 };
 
-/// Of one compared column: pairs whose values differ, and pairs whose values differ within the tolerance, with the exact
-/// sums of the differences; `equal_by_value` over the matched pairs.
+/// Of one compared column: pairs whose values differ, and matched pairs whose values differ within the tolerance, with the
+/// exact sums of the differences; `equal_by_value` over the matched pairs.
 pub const ColumnTally = struct {
     mismatches: u64 = 0,
     numeric: u64 = 0,
@@ -91,7 +91,7 @@ pub const Findings = struct {
         for (findings.columns, comparer.rules, comparer.verdicts) |*tally, *rule, verdict| switch (verdict) {
             .equal_bytes => {},
             .equal_by_value => tally.equal_by_value += @intFromBool(differing == 0),
-            .within_tolerance => {
+            .within_tolerance => if (differing == 0) {
                 tally.tolerated += 1;
                 _ = try findings.addDifference(&tally.tolerated_sum, comparer, rule, internal, external);
             },

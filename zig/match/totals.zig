@@ -6,6 +6,9 @@ const record = @import("../csv/record.zig");
 const scan = @import("../csv/scan.zig");
 const ledger_module = @import("../csv/ledger.zig");
 const decimal = @import("../value/decimal.zig");
+const findings_module = @import("findings.zig");
+const Findings = findings_module.Findings;
+const Rule = @import("rule.zig").Rule;
 const Ledger = ledger_module.Ledger;
 const Ref = ledger_module.Ref;
 const Side = ledger_module.Side;
@@ -123,6 +126,16 @@ pub const Totals = struct {
         return entry.value_ptr;
     }
 
+    /// Adds the number in `column` of the row at `offset`, with the sign of the side; an empty value is nothing.
+    fn addValue(totals: *Totals, sum: *Sum, column: u32, offset: u64) error{OutOfMemory}!void {
+        totals.scratch.reset();
+        const ref = totals.ledger.refAt(offset);
+        totals.ledger.split(ref, totals.fields);
+        const text = try totals.ledger.value(ref, totals.fields, column, &totals.scratch);
+        const number = try totals.ledger.reading.number.parse(totals.scratch.gpa(), text) orelse return;
+        try addSigned(totals.gpa, totals.scratch.gpa(), sum, number, totals.side);
+    }
+
     /// Adds all of `other`, which stays as it is.
     pub fn merge(totals: *Totals, other: *const Totals) error{OutOfMemory}!void {
         totals.weight += other.weight;
@@ -165,6 +178,40 @@ pub const Totals = struct {
         });
     }
 };
+
+/// Whether the totals of a control column differ by exactly what its breaks come to: a second account of every row. True
+/// for columns that are not compared as numbers.
+pub fn agreesWithBreaks(gpa: std.mem.Allocator, index: usize, internal: *Totals, external: *Totals, rules: []const Rule, findings: *const Findings) error{OutOfMemory}!bool {
+    const spec = internal.specs[index];
+    const column = for (rules, 0..) |rule, i| {
+        if (rule.internal == spec.internal and rule.external == spec.external and rule.type == .decimal) break i;
+    } else return true;
+    var arena: std.heap.ArenaAllocator = .init(gpa);
+    defer arena.deinit();
+    var apart: Sum = .{};
+    defer apart.deinit(gpa);
+    for ([_]*Totals{ internal, external }) |side| for (side.controls[index].values()) |*sum| try addSigned(gpa, arena.allocator(), &apart, try sum.total(arena.allocator()), side.side);
+    var broken: Sum = .{};
+    defer broken.deinit(gpa);
+    try broken.merge(gpa, &findings.columns[column].tolerated_sum);
+    for (findings.mismatched.items) |pair| {
+        try internal.addValue(&broken, spec.internal, pair.internal);
+        try external.addValue(&broken, spec.external, pair.external);
+    }
+    for ([_]*Totals{ internal, external }, &findings.singles) |side, singles| for (singles.items) |single| switch (findings_module.Single.kind(single)) {
+        .rejected, .orphan, .conflict => {},
+        else => try side.addValue(&broken, if (side.side == .internal) spec.internal else spec.external, findings_module.Single.offset(single)),
+    };
+    const left = try apart.total(arena.allocator());
+    const right = try broken.total(arena.allocator());
+    return (try Decimal.difference(arena.allocator(), &left, &right)).isZero();
+}
+
+/// Adds what belongs to the external side, takes away what belongs to the internal one.
+fn addSigned(gpa: std.mem.Allocator, arena: std.mem.Allocator, sum: *Sum, number: Decimal, side: Side) error{OutOfMemory}!void {
+    const signed = if (side == .external) number else try Decimal.difference(arena, &.zero, &number);
+    try sum.add(gpa, &signed);
+}
 
 /// How many source rows a row stands for. Its fields were split.
 pub fn weightOf(ledger: *const Ledger, offset: u64, fields: []const record.Field) u64 {
