@@ -245,7 +245,7 @@ export function tradeDate({ fields }: Report): string {
   return value(fields, "75") ?? (value(fields, "60") ?? "").slice(0, 8);
 }
 
-const isNumber = /^[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d{1,4})?$/;
+export const isNumber = /^[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d{1,4})?$/;
 
 function takeReport(report: Report, { options, reading, reports }: State): void {
   const get = (tag: string) => value(report.fields, tag);
