@@ -132,7 +132,7 @@ const LedgerBench = struct {
         var findings: Findings = try .init(bench.gpa, 0, false);
         defer findings.deinit();
         // Settled rows are only put into the table: nothing is compared.
-        var joiner: Joiner = .init(bench.gpa, bench.control, undefined, &findings, false);
+        var joiner: Joiner = try .init(bench.gpa, bench.control, undefined, &findings, false);
         defer joiner.deinit();
         for (0..count) |index| _ = try joiner.settle(.{ .settled = (&partitions)[0..1], .runs = &.{}, .internal = &.{}, .external = &.{} }, index);
         return findings.matched;

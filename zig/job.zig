@@ -536,7 +536,7 @@ const Job = struct {
     fn joinPartitions(job: *Job, worker: *WorkerState) Error!void {
         var comparer: compare.Comparer = try job.newComparer();
         defer comparer.deinit(job.gpa);
-        var joiner: hash_join.Joiner = .init(job.gpa, job.control, &comparer, &worker.findings, job.spec.unique);
+        var joiner: hash_join.Joiner = try .init(job.gpa, job.control, &comparer, &worker.findings, job.spec.unique);
         defer joiner.deinit();
         while (job.claims.take()) |index| {
             if (job.control.isCancelled()) return error.Cancelled;

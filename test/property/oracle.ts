@@ -737,9 +737,9 @@ function refuseBadRows(
   ];
   const isCut = sides.some(({ readings }) => readings.some(({ unclosed }) => unclosed !== null));
   if (reject && !isCut) return;
-  // Choice: rows that would be set aside are listed too where a quote that never closes ends the run.
+  // Rows that would be set aside are no errors beside a quote that never closes.
   const faults = sides.flatMap(({ readings, bad }) => [
-    ...bad.map(({ fault }) => fault),
+    ...(reject ? [] : bad.map(({ fault }) => fault)),
     ...readings.flatMap((reading) =>
       reading.unclosed === null ? [] : [{ path: reading.path, places: [placeOf(reading, reading.unclosed)] }],
     ),

@@ -113,11 +113,34 @@ pub const Findings = struct {
         return true;
     }
 
-    /// Adds all of `other`, which stays as it is.
+    /// Adds all of `other`, which stays as it is; lists of one-row breaks that are in order stay so.
     pub fn merge(findings: *Findings, other: *const Findings) error{OutOfMemory}!void {
+        for (&findings.singles, &other.singles) |*mine, theirs| try mergeSingles(findings.gpa, mine, theirs.items);
+        try findings.addAllButSingles(other);
+    }
+
+    /// Adds all of `other` and empties it. One-row breaks are only joined: cheap for many small ones.
+    pub fn take(findings: *Findings, other: *Findings) error{OutOfMemory}!void {
+        for (&findings.singles, &other.singles) |*mine, theirs| try mine.appendSlice(findings.gpa, theirs.items);
+        try findings.addAllButSingles(other);
+        other.clear();
+    }
+
+    pub fn clear(findings: *Findings) void {
+        findings.mismatched.clearRetainingCapacity();
+        for (&findings.singles) |*list| list.clearRetainingCapacity();
+        if (findings.matched_pairs) |*pairs| pairs.clearRetainingCapacity();
+        findings.matched = 0;
+        findings.distinct_keys = @splat(0);
+        for (findings.columns) |*column| {
+            for ([_]*decimal.Sum{ &column.sum, &column.tolerated_sum }) |sum| sum.deinit(findings.gpa);
+            column.* = .{};
+        }
+    }
+
+    fn addAllButSingles(findings: *Findings, other: *const Findings) error{OutOfMemory}!void {
         const gpa = findings.gpa;
         try findings.mismatched.appendSlice(gpa, other.mismatched.items);
-        for (&findings.singles, &other.singles) |*mine, theirs| try mergeSingles(gpa, mine, theirs.items);
         if (findings.matched_pairs) |*mine| try mine.appendSlice(gpa, other.matched_pairs.?.items);
         findings.matched += other.matched;
         for (&findings.distinct_keys, other.distinct_keys) |*mine, theirs| mine.* += theirs;

@@ -48,7 +48,9 @@ pub const Joiner = struct {
     control: *Control,
     comparer: *compare.Comparer,
     findings: *Findings,
-    pairing: Pairing,
+    /// What the current partition came to: thrown away where two keys turn out to share a hash.
+    partial: Findings,
+    unique: bool,
     /// Rows of both sides of the current partition: internal ones first.
     entries: std.ArrayList(Entry) = .empty,
     internal_len: usize = 0,
@@ -60,17 +62,19 @@ pub const Joiner = struct {
     partner: std.ArrayList(u32) = .empty,
     refs: [2]std.ArrayList(Ref) = @splat(.empty),
 
-    pub fn init(gpa: std.mem.Allocator, control: *Control, comparer: *compare.Comparer, findings: *Findings, unique: bool) Joiner {
+    pub fn init(gpa: std.mem.Allocator, control: *Control, comparer: *compare.Comparer, findings: *Findings, unique: bool) Error!Joiner {
         return .{
             .gpa = gpa,
             .control = control,
             .comparer = comparer,
             .findings = findings,
-            .pairing = .{ .comparer = comparer, .findings = findings, .unique = unique, .cancelled = &control.cancelled },
+            .partial = try .init(gpa, findings.columns.len, findings.matched_pairs != null),
+            .unique = unique,
         };
     }
 
     pub fn deinit(joiner: *Joiner) void {
+        joiner.partial.deinit();
         joiner.entries.deinit(joiner.gpa);
         joiner.gpa.free(joiner.slots.ptr[0..joiner.slots_capacity]);
         joiner.next.deinit(joiner.gpa);
@@ -141,16 +145,16 @@ pub const Joiner = struct {
         }
     }
 
-    /// Links rows by hash, or with `exact` by key. Nothing is reported before every link has been checked.
+    /// Links rows by hash, or with `exact` by key. Nothing is kept of a partition in which a link was wrong.
     fn attempt(joiner: *Joiner, comptime exact: bool) Attempt!void {
+        joiner.partial.clear();
         try joiner.prepare();
-        var distinct = [2]u64{ 0, 0 };
-        for (0..joiner.internal_len) |row| try joiner.linkInternal(@intCast(row), exact, &distinct);
-        for (joiner.internal_len..joiner.entries.items.len) |row| try joiner.linkExternal(@intCast(row), exact, &distinct);
-        if (!exact) try joiner.checkPairs();
-        joiner.findings.distinct_keys[0] += distinct[0];
-        joiner.findings.distinct_keys[1] += distinct[1];
+        const distinct = &joiner.partial.distinct_keys;
+        for (0..joiner.internal_len) |row| try joiner.linkInternal(@intCast(row), exact, distinct);
+        for (joiner.internal_len..joiner.entries.items.len) |row| try joiner.linkExternal(@intCast(row), exact, distinct);
+        try joiner.comparePairs(exact);
         try joiner.report();
+        try joiner.findings.take(&joiner.partial);
     }
 
     fn prepare(joiner: *Joiner) Error!void {
@@ -232,23 +236,26 @@ pub const Joiner = struct {
         return .of(joiner.entries.items[row].offset, Ref.saturated);
     }
 
-    /// Compares the keys of every internal row with its external partner. Pairs whose rows are equal to the byte are
-    /// marked as settled (`next` of the partner points at itself), so that they are not read again.
-    fn checkPairs(joiner: *Joiner) Attempt!void {
+    /// Compares the keys of every internal row with those of its external partner, and the values of pairs that are alone
+    /// with their key. Those are settled then (`next` of the partner points at itself), so that they are not read again.
+    fn comparePairs(joiner: *Joiner, comptime exact: bool) Attempt!void {
         const partners = joiner.partner.items[0..joiner.internal_len];
+        const comparer = joiner.comparer;
         for (partners, 0..) |partner, row| {
             if (row + prefetch_distance < partners.len) joiner.prefetchPair(@intCast(row + prefetch_distance));
             if (partner == none) continue;
             if (row % 1024 == 0 and joiner.control.isCancelled()) return error.Cancelled;
-            const internal = joiner.comparer.internal.refAt(joiner.entries.items[row].offset);
+            const internal = comparer.internal.refAt(joiner.entries.items[row].offset);
             const external = joiner.refOf(partner);
             const alone = joiner.next.items[row] == none and joiner.next.items[partner] == none;
-            if (joiner.comparer.identical(internal, external)) {
-                if (alone) joiner.next.items[partner] = partner;
+            if (alone) joiner.next.items[partner] = partner;
+            if (comparer.identical(internal, external)) {
+                if (alone) try joiner.partial.match(internal, external);
                 continue;
             }
-            joiner.comparer.load(internal, external);
-            if (!try joiner.comparer.sameKey(internal, external)) return error.HashCollision;
+            comparer.load(internal, external);
+            if (!exact and !try comparer.sameKey(internal, external)) return error.HashCollision;
+            if (alone) try joiner.partial.compared(comparer, internal, external, try comparer.compareValues(internal, external));
         }
     }
 
@@ -265,19 +272,15 @@ pub const Joiner = struct {
         @prefetch(row + 64, .{ .rw = .read, .locality = 3 });
     }
 
-    /// Reports every key of the partition once.
+    /// Reports every key of the partition whose rows are not settled, once.
     fn report(joiner: *Joiner) Error!void {
-        const entries = joiner.entries.items;
         for (0..joiner.internal_len) |i| {
             const row: u32 = @intCast(i);
             const partner = joiner.partner.items[row];
-            if (partner != none and joiner.next.items[partner] == partner) {
-                try joiner.findings.match(joiner.refOf(row), joiner.refOf(partner));
-                continue;
-            }
-            if (joiner.isHead(row)) try joiner.reportKey(row, partner);
+            const settled = partner != none and joiner.next.items[partner] == partner;
+            if (!settled and joiner.isHead(row)) try joiner.reportKey(row, partner);
         }
-        for (joiner.internal_len..entries.len) |i| {
+        for (joiner.internal_len..joiner.entries.items.len) |i| {
             const row: u32 = @intCast(i);
             const settled = joiner.next.items[row] == row;
             if (!settled and joiner.isHead(row)) try joiner.reportKey(none, row);
@@ -302,8 +305,7 @@ pub const Joiner = struct {
             var row = first;
             while (row != none) : (row = joiner.next.items[row]) try list.append(joiner.gpa, joiner.refOf(row));
         }
-        if (refs[0].items.len != 1 or refs[1].items.len != 1) return joiner.pairing.group(refs[0].items, refs[1].items);
-        joiner.comparer.load(refs[0].items[0], refs[1].items[0]);
-        try joiner.pairing.one(refs[0].items[0], refs[1].items[0]);
+        const pairing: Pairing = .{ .comparer = joiner.comparer, .findings = &joiner.partial, .unique = joiner.unique, .cancelled = &joiner.control.cancelled };
+        try pairing.group(refs[0].items, refs[1].items);
     }
 };
