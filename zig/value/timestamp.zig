@@ -19,7 +19,7 @@ const iso_dates: DateFormat = .{};
 const max_fraction_digits = 12;
 const picoseconds_per_second = 1_000_000_000_000;
 
-/// A day (in `dates`), `T` or a blank, a time of day, and `Z`, an offset or nothing; or FIX's `YYYYMMDD-HH:MM:SS`, which is UTC
+/// A day (in `dates`, or `YYYY-MM-DD` where it cannot be taken for one of those), `T` or a blank, a time of day, and `Z`, an offset or nothing; or FIX's `YYYYMMDD-HH:MM:SS`, which is UTC
 /// by definition. Without zone or offset the time is local in `zone`.
 pub fn parse(text: []const u8, zone: ?*const Zone, dates: *const DateFormat) Result {
     if (isFix(text)) {
@@ -27,8 +27,9 @@ pub fn parse(text: []const u8, zone: ?*const Zone, dates: *const DateFormat) Res
         const time = timeOfDay(text[9..]) orelse return .not_a_time;
         return if (9 + time.len == text.len) instant(day.days, time, 0) else .not_a_time;
     }
-    if (dates.pattern == null) if (usualStart(text)) |start| return ending(text, start.days, start.time, zone);
-    const day = dates.parsePrefix(text) orelse return .not_a_time;
+    const spelling = if (dates.pattern != null and isIsoBeside(text, dates)) &iso_dates else dates;
+    if (spelling.pattern == null) if (usualStart(text)) |start| return ending(text, start.days, start.time, zone);
+    const day = spelling.parsePrefix(text) orelse return .not_a_time;
     if (day.len >= text.len or !isSeparator(text[day.len])) return .not_a_time;
     var time = timeOfDay(text[day.len + 1 ..]) orelse return .not_a_time;
     time.len += day.len + 1;
@@ -65,6 +66,25 @@ inline fn usualStart(text: []const u8) ?struct { days: i64, time: Time } {
 
 fn isFix(text: []const u8) bool {
     return text.len > 9 and text[8] == '-' and date.pairsOf(std.mem.readInt(u64, text[0..8], .little)) != null;
+}
+
+/// Four digits and a dash can be nothing but an ISO day, unless the pattern too begins with the year: then the pattern alone says
+/// which number is the month.
+fn isIsoBeside(text: []const u8, dates: *const DateFormat) bool {
+    if (dates.tokens[0] == .year or text.len < 5 or text[4] != '-') return false;
+    for (text[0..4]) |byte| if (!std.ascii.isDigit(byte)) return false;
+    return true;
+}
+
+test "an ISO time is read beside a pattern of dates, unless that begins with the year" {
+    const european: DateFormat = try .init("dd/MM/yyyy");
+    const iso = parse("2026-03-02T14:30Z", null, &iso_dates).value;
+    try std.testing.expectEqual(iso, parse("2026-03-02T14:30Z", null, &european).value);
+    try std.testing.expectEqual(iso, parse("2026-03-02 14:30:00Z", null, &european).value);
+    try std.testing.expectEqual(iso, parse("02/03/2026 14:30Z", null, &european).value);
+    const year_first: DateFormat = try .init("yyyy-dd-MM");
+    try std.testing.expectEqual(iso, parse("2026-02-03T14:30Z", null, &year_first).value);
+    try std.testing.expectEqual(Result.not_a_time, parse("2026-03-20T14:30Z", null, &year_first));
 }
 
 fn isSeparator(byte: u8) bool {
