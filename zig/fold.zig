@@ -293,7 +293,7 @@ const Job = struct {
     }
 
     fn flush(job: *Job, buffer: *std.ArrayList(u8)) Error!void {
-        job.writer.writeAll(buffer.items);
+        job.writer.append(buffer.items);
         buffer.clearRetainingCapacity();
         if (job.control.isCancelled()) return error.Cancelled;
         if (job.writer.failed.load(.monotonic)) return error.WriteFailed;

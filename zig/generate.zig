@@ -123,7 +123,7 @@ const Maker = struct {
         var text: std.Io.Writer.Allocating = .init(maker.gpa);
         defer text.deinit();
         maker.composeHeader(&text.writer) catch return error.OutOfMemory;
-        maker.writer.writeAll(text.written());
+        maker.writer.append(text.written());
         _ = maker.bytes.fetchAdd(text.written().len, .monotonic);
     }
 

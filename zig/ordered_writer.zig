@@ -1,5 +1,6 @@
 //! One output file written by several workers in a fixed order: each fills memory of its own and writes when its
-//! ticket's turn comes.
+//! ticket's turn comes. Large regular files are written past the page cache where the file system allows it: nobody reads
+//! them soon, they are synced at the end anyway, and fresh pages for them can cost more than everything else.
 const std = @import("std");
 const Control = @import("control.zig").Control;
 
@@ -10,6 +11,7 @@ pub const OrderedWriter = struct {
     failed: std.atomic.Value(bool) = .init(false),
     /// errno of the write that failed.
     errno: std.atomic.Value(i32) = .init(0),
+    direct: ?Direct = null,
 
     /// Writes `bytes` after those of all smaller tickets; does nothing once the run is over.
     pub fn put(writer: *OrderedWriter, ticket: u64, bytes: []const u8) void {
@@ -17,7 +19,7 @@ pub const OrderedWriter = struct {
             if (writer.isOver()) return;
             std.Thread.yield() catch {};
         }
-        if (!writer.isOver()) writer.writeAll(bytes);
+        if (!writer.isOver()) writer.append(bytes);
         writer.turn.store(ticket + 1, .release);
     }
 
@@ -25,8 +27,36 @@ pub const OrderedWriter = struct {
         return writer.failed.load(.monotonic) or writer.control.isCancelled();
     }
 
-    /// Writes at once, without a ticket: what stands ahead of all of them.
-    pub fn writeAll(writer: *OrderedWriter, bytes: []const u8) void {
+    /// Has what follows written past the page cache, if the file is one for it. Call `finish` at the end.
+    pub fn goDirect(writer: *OrderedWriter) void {
+        writer.direct = Direct.open(writer.fd);
+    }
+
+    /// Writes without a ticket: what stands ahead of all of them.
+    pub fn append(writer: *OrderedWriter, bytes: []const u8) void {
+        var rest = bytes;
+        while (rest.len != 0 and writer.direct != null) {
+            const direct = &writer.direct.?;
+            rest = rest[direct.take(rest)..];
+            if (direct.len == Direct.buffer_bytes and !direct.flush()) writer.leaveDirect();
+        }
+        writer.writeAll(rest);
+    }
+
+    /// Writes what is left in memory.
+    pub fn finish(writer: *OrderedWriter) void {
+        if (writer.direct != null) writer.leaveDirect();
+    }
+
+    fn leaveDirect(writer: *OrderedWriter) void {
+        const direct = writer.direct.?;
+        writer.direct = null;
+        defer direct.close();
+        _ = std.c.lseek(writer.fd, @intCast(direct.offset), std.c.SEEK.SET);
+        if (!writer.isOver()) writer.writeAll(direct.buffer[0..direct.len]);
+    }
+
+    fn writeAll(writer: *OrderedWriter, bytes: []const u8) void {
         var rest = bytes;
         while (rest.len != 0) {
             const count = std.c.write(writer.fd, rest.ptr, @min(rest.len, 1 << 20));
@@ -65,5 +95,63 @@ pub const OrderedWriter = struct {
             .IO => .{ .code = "write", .text = "input/output error" },
             else => .{ .code = "write", .text = "the write failed" },
         };
+    }
+};
+
+/// Writes whole aligned buffers past the page cache, through a description of the file of its own.
+const Direct = struct {
+    fd: i32,
+    buffer: *align(alignment) [buffer_bytes]u8,
+    len: usize = 0,
+    /// What was written.
+    offset: u64 = 0,
+
+    const buffer_bytes = 4 << 20;
+    const alignment = 4096;
+
+    /// Null for anything but an empty regular file on a file system that can do it.
+    fn open(fd: i32) ?Direct {
+        var info: std.os.linux.Statx = undefined;
+        if (std.os.linux.errno(std.os.linux.statx(fd, "", std.os.linux.AT.EMPTY_PATH, .{ .TYPE = true, .SIZE = true }, &info)) != .SUCCESS) return null;
+        if (!std.os.linux.S.ISREG(info.mode) or info.size != 0 or std.c.lseek(fd, 0, std.c.SEEK.CUR) != 0) return null;
+        const flags = std.c.fcntl(fd, std.c.F.GETFL);
+        if (flags < 0 or @as(std.c.O, @bitCast(flags)).APPEND) return null;
+        var path: [32]u8 = undefined;
+        const name = std.fmt.bufPrintSentinel(&path, "/proc/self/fd/{d}", .{fd}, 0) catch unreachable; // a descriptor has ten digits at most
+        const own = std.c.open(name, .{ .ACCMODE = .WRONLY, .DIRECT = true, .CLOEXEC = true });
+        if (own < 0) return null;
+        const memory = std.heap.c_allocator.alignedAlloc(u8, .fromByteUnits(alignment), buffer_bytes) catch {
+            _ = std.c.close(own);
+            return null;
+        };
+        return .{ .fd = own, .buffer = memory[0..buffer_bytes] };
+    }
+
+    fn close(direct: Direct) void {
+        _ = std.c.close(direct.fd);
+        std.heap.c_allocator.free(@as([]align(alignment) u8, direct.buffer));
+    }
+
+    /// How much of `bytes` fitted.
+    fn take(direct: *Direct, bytes: []const u8) usize {
+        const len = @min(bytes.len, buffer_bytes - direct.len);
+        @memcpy(direct.buffer[direct.len..][0..len], bytes[0..len]);
+        direct.len += len;
+        return len;
+    }
+
+    /// Writes the full buffer. False if it could not all be written so: then it is all there still, for the usual way,
+    /// which tells what is wrong.
+    fn flush(direct: *Direct) bool {
+        var done: usize = 0;
+        while (done < buffer_bytes) {
+            const count = std.c.pwrite(direct.fd, direct.buffer[done..].ptr, buffer_bytes - done, @intCast(direct.offset + done));
+            if (count < 0 and std.c._errno().* == @intFromEnum(std.c.E.INTR)) continue;
+            if (count <= 0) return false;
+            done += @intCast(count);
+        }
+        direct.offset += buffer_bytes;
+        direct.len = 0;
+        return true;
     }
 };

@@ -80,8 +80,10 @@ pub const Output = struct {
             .rejects => header.writer.writeAll(format.rejects_header) catch return error.OutOfMemory,
             .jsonl => {},
         }
-        output.writer.writeAll(header.written());
+        output.writer.goDirect();
+        output.writer.append(header.written());
         team.run(output, work);
+        output.writer.finish();
         if (output.writer.control.isCancelled()) return error.Cancelled;
         if (output.out_of_memory.load(.monotonic)) return error.OutOfMemory;
         if (output.writer.failed.load(.acquire)) return error.WriteFailed;
