@@ -11,7 +11,7 @@ pub const OrderedWriter = struct {
     failed: std.atomic.Value(bool) = .init(false),
     /// errno of the write that failed.
     errno: std.atomic.Value(i32) = .init(0),
-    direct: ?Direct = null,
+    direct: ?*Direct = null,
 
     /// Writes `bytes` after those of all smaller tickets; does nothing once the run is over.
     pub fn put(writer: *OrderedWriter, ticket: u64, bytes: []const u8) void {
@@ -35,10 +35,10 @@ pub const OrderedWriter = struct {
     /// Writes without a ticket: what stands ahead of all of them.
     pub fn append(writer: *OrderedWriter, bytes: []const u8) void {
         var rest = bytes;
-        while (rest.len != 0 and writer.direct != null) {
-            const direct = &writer.direct.?;
+        while (rest.len != 0) {
+            const direct = writer.direct orelse break;
             rest = rest[direct.take(rest)..];
-            if (direct.len == Direct.buffer_bytes and !direct.flush()) writer.leaveDirect();
+            if (direct.len == Direct.buffer_bytes and !direct.submit()) writer.leaveDirect();
         }
         writer.writeAll(rest);
     }
@@ -52,8 +52,11 @@ pub const OrderedWriter = struct {
         const direct = writer.direct.?;
         writer.direct = null;
         defer direct.close();
+        direct.stop();
         _ = std.c.lseek(writer.fd, @intCast(direct.offset), std.c.SEEK.SET);
-        if (!writer.isOver()) writer.writeAll(direct.buffer[0..direct.len]);
+        if (writer.isOver()) return;
+        if (direct.pending) |index| writer.writeAll(direct.buffers[index]);
+        writer.writeAll(direct.buffers[direct.current][0..direct.len]);
     }
 
     fn writeAll(writer: *OrderedWriter, bytes: []const u8) void {
@@ -98,60 +101,131 @@ pub const OrderedWriter = struct {
     }
 };
 
-/// Writes whole aligned buffers past the page cache, through a description of the file of its own.
+/// Writes whole aligned buffers past the page cache, through a description of the file of its own, on a thread of its own:
+/// while one buffer is written, workers fill the other.
 const Direct = struct {
     fd: i32,
-    buffer: *align(alignment) [buffer_bytes]u8,
+    buffers: [2]*align(alignment) [buffer_bytes]u8,
+    current: u1 = 0,
+    /// Of the current buffer.
     len: usize = 0,
+    thread: std.Thread,
+    lock: std.c.pthread_mutex_t = .{},
+    changed: std.c.pthread_cond_t = .{},
+    // Under the lock.
+    pending: ?u1 = null,
+    failed: bool = false,
+    over: bool = false,
     /// What was written.
     offset: u64 = 0,
 
     const buffer_bytes = 4 << 20;
     const alignment = 4096;
+    const allocator = std.heap.c_allocator;
 
     /// Null for anything but an empty regular file on a file system that can do it.
-    fn open(fd: i32) ?Direct {
-        var info: std.os.linux.Statx = undefined;
-        if (std.os.linux.errno(std.os.linux.statx(fd, "", std.os.linux.AT.EMPTY_PATH, .{ .TYPE = true, .SIZE = true }, &info)) != .SUCCESS) return null;
-        if (!std.os.linux.S.ISREG(info.mode) or info.size != 0 or std.c.lseek(fd, 0, std.c.SEEK.CUR) != 0) return null;
-        const flags = std.c.fcntl(fd, std.c.F.GETFL);
-        if (flags < 0 or @as(std.c.O, @bitCast(flags)).APPEND) return null;
+    fn open(fd: i32) ?*Direct {
+        if (!isEmptyRegular(fd)) return null;
         var path: [32]u8 = undefined;
         const name = std.fmt.bufPrintSentinel(&path, "/proc/self/fd/{d}", .{fd}, 0) catch unreachable; // a descriptor has ten digits at most
         const own = std.c.open(name, .{ .ACCMODE = .WRONLY, .DIRECT = true, .CLOEXEC = true });
         if (own < 0) return null;
-        const memory = std.heap.c_allocator.alignedAlloc(u8, .fromByteUnits(alignment), buffer_bytes) catch {
+        return start(own) catch {
             _ = std.c.close(own);
             return null;
         };
-        return .{ .fd = own, .buffer = memory[0..buffer_bytes] };
     }
 
-    fn close(direct: Direct) void {
+    fn isEmptyRegular(fd: i32) bool {
+        var info: std.os.linux.Statx = undefined;
+        if (std.os.linux.errno(std.os.linux.statx(fd, "", std.os.linux.AT.EMPTY_PATH, .{ .TYPE = true, .SIZE = true }, &info)) != .SUCCESS) return false;
+        if (!std.os.linux.S.ISREG(info.mode) or info.size != 0 or std.c.lseek(fd, 0, std.c.SEEK.CUR) != 0) return false;
+        const flags = std.c.fcntl(fd, std.c.F.GETFL);
+        return flags >= 0 and !@as(std.c.O, @bitCast(flags)).APPEND;
+    }
+
+    fn start(own: i32) !*Direct {
+        const memory = try allocator.alignedAlloc(u8, .fromByteUnits(alignment), 2 * buffer_bytes);
+        errdefer allocator.free(memory);
+        const direct = try allocator.create(Direct);
+        errdefer allocator.destroy(direct);
+        direct.* = .{ .fd = own, .buffers = .{ memory[0..buffer_bytes], memory[buffer_bytes..][0..buffer_bytes] }, .thread = undefined };
+        direct.thread = try std.Thread.spawn(.{ .stack_size = 256 << 10 }, work, .{direct});
+        return direct;
+    }
+
+    fn close(direct: *Direct) void {
         _ = std.c.close(direct.fd);
-        std.heap.c_allocator.free(@as([]align(alignment) u8, direct.buffer));
+        const first: [*]align(alignment) u8 = direct.buffers[0];
+        const memory: []align(alignment) u8 = first[0 .. 2 * buffer_bytes];
+        allocator.free(memory);
+        allocator.destroy(direct);
     }
 
     /// How much of `bytes` fitted.
     fn take(direct: *Direct, bytes: []const u8) usize {
         const len = @min(bytes.len, buffer_bytes - direct.len);
-        @memcpy(direct.buffer[direct.len..][0..len], bytes[0..len]);
+        @memcpy(direct.buffers[direct.current][direct.len..][0..len], bytes[0..len]);
         direct.len += len;
         return len;
     }
 
-    /// Writes the full buffer. False if it could not all be written so: then it is all there still, for the usual way,
-    /// which tells what is wrong.
-    fn flush(direct: *Direct) bool {
+    /// Has the full buffer written, behind the one before. False if that one could not be: then both are there still, for
+    /// the usual way, which tells what is wrong.
+    fn submit(direct: *Direct) bool {
+        direct.wait();
+        defer _ = std.c.pthread_mutex_unlock(&direct.lock);
+        if (direct.failed) return false;
+        direct.pending = direct.current;
+        direct.current = ~direct.current;
+        direct.len = 0;
+        _ = std.c.pthread_cond_broadcast(&direct.changed);
+        return true;
+    }
+
+    /// Ends the thread once the pending buffer is written, or cannot be.
+    fn stop(direct: *Direct) void {
+        direct.wait();
+        direct.over = true;
+        _ = std.c.pthread_cond_broadcast(&direct.changed);
+        _ = std.c.pthread_mutex_unlock(&direct.lock);
+        direct.thread.join();
+    }
+
+    /// Until nothing is pending, or nothing more can be written. Returns with the lock held.
+    fn wait(direct: *Direct) void {
+        _ = std.c.pthread_mutex_lock(&direct.lock);
+        while (direct.pending != null and !direct.failed) _ = std.c.pthread_cond_wait(&direct.changed, &direct.lock);
+    }
+
+    fn work(direct: *Direct) void {
+        _ = std.c.pthread_mutex_lock(&direct.lock);
+        defer _ = std.c.pthread_mutex_unlock(&direct.lock);
+        while (!direct.failed) {
+            const index = direct.pending orelse {
+                if (direct.over) return;
+                _ = std.c.pthread_cond_wait(&direct.changed, &direct.lock);
+                continue;
+            };
+            _ = std.c.pthread_mutex_unlock(&direct.lock);
+            const written = writeAt(direct.fd, direct.buffers[index], direct.offset);
+            _ = std.c.pthread_mutex_lock(&direct.lock);
+            if (written) {
+                direct.offset += buffer_bytes;
+                direct.pending = null;
+            } else direct.failed = true;
+            _ = std.c.pthread_cond_broadcast(&direct.changed);
+        }
+    }
+
+    fn writeAt(fd: i32, buffer: *const [buffer_bytes]u8, offset: u64) bool {
         var done: usize = 0;
         while (done < buffer_bytes) {
-            const count = std.c.pwrite(direct.fd, direct.buffer[done..].ptr, buffer_bytes - done, @intCast(direct.offset + done));
+            const count = std.c.pwrite(fd, buffer[done..].ptr, buffer_bytes - done, @intCast(offset + done));
             if (count < 0 and std.c._errno().* == @intFromEnum(std.c.E.INTR)) continue;
             if (count <= 0) return false;
             done += @intCast(count);
         }
-        direct.offset += buffer_bytes;
-        direct.len = 0;
         return true;
     }
 };

@@ -219,8 +219,8 @@ pub const Formatter = struct {
     /// One line per broken column, one line for breaks without columns.
     pub fn writeCsvLines(formatter: *Formatter, out: *Writer, number: u64, item: Item) Error!void {
         formatter.scratch.reset();
+        if (item == .single and hasRow(item)) formatter.parseKey(item.single.side, item.single.offset) else try formatter.parse(item);
         const places = placesOf(item);
-        try formatter.parse(item);
         if (item != .mismatch) {
             try formatter.writeCsvStart(out, number, item);
             return out.writeAll(",,,,\n");
@@ -326,6 +326,10 @@ pub const Formatter = struct {
             const ledger = formatter.context.ledger(side);
             if (hasRow(item)) ledger.split(ledger.refAt(offset), fields) else ledger.parseFields(offset, fields[0..ledger.capacity]);
         }
+    }
+
+    fn parseKey(formatter: *Formatter, side: Side, offset: u64) void {
+        formatter.context.ledger(side).splitKey(offset, formatter.fields[@intFromEnum(side)]);
     }
 
     /// Why a record was set aside. Its fields were parsed.

@@ -82,8 +82,9 @@ pub const Ledger = struct {
     compare: []const u32,
     /// Key and compared columns and those that rules read, by place, for the checks of every row.
     checked: []const Checked,
-    /// Fields 0..needed hold every column that is used.
+    /// Fields 0..needed hold every column that is used, 0..key_needed the key and what its values are read by.
     needed: u32,
+    key_needed: u32 = 0,
 
     /// How many fields an event has behind its origin: kind, code, message, record.
     const event_fields = 4;
@@ -129,6 +130,8 @@ pub const Ledger = struct {
         ledger.checked = try checkedColumns(arena, &ledger, used);
         ledger.needed = if (spec.origin == null) ledger.checked[ledger.checked.len - 1].column + 1 else width;
         std.debug.assert(ledger.needed <= width);
+        // A mapped or signed key may read any column.
+        ledger.key_needed = if (ledger.hasVerbatimKeys()) std.mem.max(u32, used.key) + 1 else ledger.needed;
         ledger.mapping = try Mapping.open(arena, spec.files, control);
         return ledger;
     }
@@ -184,6 +187,38 @@ pub const Ledger = struct {
         const wanted = out[0..ledger.needed];
         const whole = if (ref.len == Ref.saturated) ledger.refAt(ref.offset) else ref;
         if (whole.len == Ref.saturated or !ledger.splitPlain(whole, wanted)) ledger.parseFields(ref.offset, wanted);
+    }
+
+    /// Splits a well-formed row as far as its key goes, or further.
+    pub fn splitKey(ledger: *const Ledger, offset: u64, out: []record.Field) void {
+        if (ledger.origin != null or !ledger.splitPlainKey(offset, out[0..ledger.key_needed])) ledger.split(ledger.refAt(offset), out);
+    }
+
+    /// False where a quote, the row's end or the end of what is looked at comes first.
+    fn splitPlainKey(ledger: *const Ledger, offset: u64, wanted: []record.Field) bool {
+        const row = ledger.mapping.base + offset;
+        const behind: u32 = @intCast(@min(max_seen_bytes, ledger.fileEnd(offset) - offset));
+        var count: usize = 0;
+        var start: u32 = 0;
+        var at: u32 = 0;
+        while (at < behind) : (at += 64) {
+            const block = masks.load(row + at);
+            const line_ends = masks.equal(block, '\n');
+            const quotes = if (ledger.dialect.quote) |quote| masks.equal(block, quote) else 0;
+            var delimiters = masks.equal(block, ledger.dialect.delimiter);
+            const stops = line_ends | quotes;
+            if (stops != 0) delimiters &= masks.firstBits(@ctz(stops));
+            while (delimiters != 0) : (delimiters &= delimiters - 1) {
+                const end = at + @ctz(delimiters);
+                if (end >= behind) return false;
+                wanted[count] = .{ .start = start, .len = end - start, .form = .plain };
+                count += 1;
+                if (count == wanted.len) return true;
+                start = end + 1;
+            }
+            if (stops != 0) return false;
+        }
+        return false;
     }
 
     /// The well-formed row at `offset`, with its length where that is plainly seen in its first bytes.

@@ -13,6 +13,11 @@ pub inline fn equal(block: Block, byte: u8) u64 {
     return @bitCast(block == @as(Block, @splat(byte)));
 }
 
+/// Bits of bytes from `first` to `last`, both included.
+pub inline fn within(block: Block, first: u8, last: u8) u64 {
+    return @bitCast(block -% @as(Block, @splat(first)) <= @as(Block, @splat(last - first)));
+}
+
 /// Bits of bytes that are NUL or not ASCII.
 pub inline fn suspicious(block: Block) u64 {
     const shifted = block -% @as(Block, @splat(1));
@@ -50,6 +55,7 @@ test "masks" {
     const block = load(&text);
     try std.testing.expectEqual(@as(u64, 1 << 3), equal(block, ','));
     try std.testing.expectEqual(@as(u64, 1 << 63 | 1 << 10), suspicious(block));
+    try std.testing.expectEqual(@as(u64, 1 << 3), within(block, '+', ','));
     try std.testing.expectEqual(@as(u64, 0b0111_0110), prefixXor(0b1001_1010) & 0xff);
     try std.testing.expectEqual(@as(u64, 7), firstBits(3));
     var other = text;

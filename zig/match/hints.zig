@@ -4,6 +4,7 @@ const std = @import("std");
 const abi = @import("../abi.zig");
 const parallel = @import("../parallel.zig");
 const hash = @import("../index/hash.zig");
+const masks = @import("../kernel/masks.zig");
 const record = @import("../csv/record.zig");
 const Rule = @import("rule.zig").Rule;
 const decimal = @import("../value/decimal.zig");
@@ -90,8 +91,8 @@ const Look = struct {
     const batch = 16 * 1024;
     const blank = 1;
     const zero = 2;
-    const lower = 4;
-    const upper = 8;
+    const lower: u32 = 4;
+    const upper: u32 = 8;
 
     fn work(look: *Look, _: u32) void {
         look.takeBatches() catch look.out_of_memory.store(true, .monotonic);
@@ -115,20 +116,31 @@ const Look = struct {
         var traits: u32 = 0;
         for (singles) |single| {
             if (!Finder.isOneSided(single)) continue;
-            finder.parse(side, Single.offset(single));
+            finder.parseKey(side, Single.offset(single));
             for (finder.ledger(side).key) |column| {
                 const bytes = try finder.part(side, Single.offset(single), column);
                 if (ledger_module.trimAscii(bytes).len != bytes.len) traits |= blank;
                 if (withoutZeros(bytes).len != bytes.len) traits |= zero;
-                if (traits & (lower | upper) != lower | upper) for (bytes) |byte| {
-                    if (std.ascii.isLower(byte)) traits |= lower;
-                    if (std.ascii.isUpper(byte)) traits |= upper;
-                };
+                if (traits & (lower | upper) != lower | upper) traits |= casesIn(bytes);
             }
         }
         return traits;
     }
 };
+
+/// Up to 63 bytes behind them can be read.
+fn casesIn(bytes: []const u8) u32 {
+    var lower_found: u64 = 0;
+    var upper_found: u64 = 0;
+    var at: usize = 0;
+    while (at < bytes.len) : (at += 64) {
+        const block = masks.load(bytes.ptr + at);
+        const inside = masks.firstBits(bytes.len - at);
+        lower_found |= masks.within(block, 'a', 'z') & inside;
+        upper_found |= masks.within(block, 'A', 'Z') & inside;
+    }
+    return (if (lower_found != 0) Look.lower else 0) | (if (upper_found != 0) Look.upper else 0);
+}
 
 /// A one-sided row by the hash of its changed key.
 const Changed = struct {
@@ -184,6 +196,11 @@ const Finder = struct {
         l.split(l.refAt(offset), finder.fields[@intFromEnum(side)]);
     }
 
+    fn parseKey(finder: *Finder, side: Side, offset: u64) void {
+        finder.scratch[@intFromEnum(side)].reset();
+        finder.ledger(side).splitKey(offset, finder.fields[@intFromEnum(side)]);
+    }
+
     fn part(finder: *Finder, side: Side, offset: u64, column: u32) error{OutOfMemory}![]const u8 {
         return finder.ledger(side).value(.of(offset, 0), finder.fields[@intFromEnum(side)], column, &finder.scratch[@intFromEnum(side)]);
     }
@@ -226,7 +243,7 @@ const Finder = struct {
             if (!isOneSided(single)) continue;
             if (finder.context.control.isCancelled()) return error.Cancelled;
             const offset = Single.offset(single);
-            finder.parse(side, offset);
+            finder.parseKey(side, offset);
             var whole = finder.context.seed;
             var any = false;
             for (finder.ledger(side).key) |column| {
@@ -241,8 +258,8 @@ const Finder = struct {
     }
 
     fn sameChangedKey(finder: *Finder, internal: u64, external: u64, change: Change) Error!bool {
-        finder.parse(.internal, internal);
-        finder.parse(.external, external);
+        finder.parseKey(.internal, internal);
+        finder.parseKey(.external, external);
         for (finder.context.internal.key, finder.context.external.key) |i, e| {
             const left = try finder.changedPart(.internal, internal, i, change);
             const right = try finder.changedPart(.external, external, e, change);
