@@ -125,6 +125,7 @@ export function openGenerated(engine: Engine, { internal, external }: Pair): Pro
     trim: false,
     foldCase: false,
     format: "csv",
+    csvOptions: [],
     fix: { checks: "fail", multileg: "legs" },
     rules: noSideRules,
   } as const;

@@ -9,6 +9,8 @@ import { foldLedger, foldedTypes, type Folded, type FoldSettings } from "../ledg
 import type { LedgerContext, OpenedPair, OpenLedger, PairOptions, RuledPair, SideOptions } from "../ledger/ledger";
 import { namedColumns, noRules, type Rules, type SideMember } from "../rules/rules";
 
+const csvOptions = ["delimiter", "quote", "header", "columns"] as const;
+
 /** How one side is to be read: what was typed for the side wins over what was typed for both. */
 export function sideOptions(
   values: Values,
@@ -36,6 +38,7 @@ export function sideOptions(
     trim: typed.trim ?? false,
     foldCase: typed.foldCase ?? false,
     format: typed.format,
+    csvOptions: csvOptions.filter((name) => values[side][name] !== undefined),
     fix: { checks: values.fixChecks, multileg: values.fixMultileg },
     rules: rules[side],
   };

@@ -3,7 +3,7 @@
 import { aliases, fixColumn, fixType } from "./fields";
 import { openFixLedger, requiredFixColumn } from "./fix-ledger";
 import type { ColumnSpec, Note } from "../generated/abi";
-import { note } from "../ledger/codes";
+import { fault, note } from "../ledger/codes";
 import { listed, pairColumns, splitAddress, type ColumnPair, type SideColumns } from "../ledger/columns";
 import type { DataFile } from "../ledger/data-file";
 import { groupedColumns, groupNotes, groupOf, refuseUngroupedKey } from "../ledger/group";
@@ -34,15 +34,15 @@ export async function openFixPair(pair: PairFiles, context: LedgerContext): Prom
   const { options, isFix } = pair;
   const key = options.key ?? defaultKey(isFix);
   const csvSide = sides.find((side) => !isFix[side]);
+  // On failure the caller closes the files: of what is opened here only the executions are ours.
   using opened = new DisposableStack();
   const csv = csvSide === undefined ? null : await pair.openCsv(csvSide, wantedOf(csvSide, options, key));
-  if (csv) opened.use(csv.ledger);
   const wanted = options.compare ?? defaultCompare(csv?.columns ?? null, key, options.ignore);
   const open = async (side: Side): Promise<OpenedSide> => {
     if (csv !== null && side === csvSide) return csv;
     const names = [...key, ...wanted].map((column) => column[side]);
     const fix = await openFixSide(options[side], pair.files[side], [...names, ...options.named], names, context);
-    opened.use(fix.ledger);
+    opened.use(fix.executions);
     return fix;
   };
   const both = { internal: await open("internal"), external: await open("external") };
@@ -53,7 +53,7 @@ export async function openFixPair(pair: PairFiles, context: LedgerContext): Prom
   };
   const paired = pairColumns(columns.internal, columns.external, { key, compare, ignore: options.ignore });
   for (const side of sides) refuseUngroupedKey(side, both[side].ledger.group, paired.key);
-  const kept = opened.move();
+  opened.move();
   return {
     internal: both.internal.ledger,
     external: both.external.ledger,
@@ -66,7 +66,7 @@ export async function openFixPair(pair: PairFiles, context: LedgerContext): Prom
       ...paired.notes,
       ...leftOut(csv, paired),
     ],
-    [Symbol.dispose]: () => kept.dispose(),
+    [Symbol.dispose]: () => sides.forEach((side) => both[side].ledger[Symbol.dispose]()),
   };
 }
 
@@ -110,11 +110,12 @@ async function openFixSide(
   names: string[],
   needed: string[],
   context: LedgerContext,
-): Promise<OpenedSide> {
+): Promise<OpenedSide & { executions: Disposable }> {
   const path = files[0]!.spec.path;
+  refuseCsvOptions(options, path);
   for (const name of needed) requiredFixColumn(name, path);
   const readable = [...new Set(names)].filter((name) => fixColumn(name) !== null);
-  const { spec, result, ...log } = await openFixLedger(
+  const { spec, result, ...executions } = await openFixLedger(
     files.map((file) => file.spec),
     readable,
     options.fix,
@@ -141,9 +142,18 @@ async function openFixSide(
     group: groupOf(options.rules.group, columns),
     spec: { ...spec, trim: options.trim, fold_case: options.foldCase },
     verifyUnchanged: () => files.forEach((file) => file.source.verifyUnchanged()),
-    [Symbol.dispose]: () => [log, ...files].forEach((open) => open[Symbol.dispose]()),
+    [Symbol.dispose]: () => [executions, ...files].forEach((open) => open[Symbol.dispose]()),
   };
-  return { ledger, columns, notes: [...files.flatMap((file) => file.notes), ...result.notes] };
+  return { ledger, columns, executions, notes: [...files.flatMap((file) => file.notes), ...result.notes] };
+}
+
+/** A log is read as its bytes are: what tells how a CSV file is read would be without effect, or break its checksums. */
+function refuseCsvOptions({ side, csvOptions, encoding }: SideOptions, path: string): void {
+  const given = csvOptions[0] ?? (encoding === null ? undefined : "encoding");
+  if (given === undefined) return;
+  throw fault("format", path, `--${side}-${given} is for CSV, and this ledger is a FIX log`, {
+    hint: `leave it out (name the other side's: --${side === "internal" ? "external" : "internal"}-${given}), or --${side}-format csv`,
+  });
 }
 
 /** What is a price, time or day in the log is compared as one. */

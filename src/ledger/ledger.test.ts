@@ -44,7 +44,18 @@ function side(name: "internal" | "external", path: string, rest: Partial<SideOpt
   const defaults = { delimiter: null, quote: 34, header: "auto", columns: null, encoding: null } as const;
   const fix = { checks: "fail", multileg: "legs" } as const;
   const rules = noSideRules;
-  return { side: name, path, ...defaults, trim: false, foldCase: false, format: "auto", fix, rules, ...rest };
+  return {
+    side: name,
+    path,
+    ...defaults,
+    trim: false,
+    foldCase: false,
+    format: "auto",
+    csvOptions: [],
+    fix,
+    rules,
+    ...rest,
+  };
 }
 
 /** Lets the thread go that waits for a writer of a FIFO: there are only a few. */

@@ -32,6 +32,8 @@ export interface SideOptions {
   trim: boolean;
   foldCase: boolean;
   format: "auto" | "csv" | "fix";
+  /** Options that were given for this side alone and have no meaning for a FIX log. */
+  csvOptions: readonly string[];
   /** How a FIX log is read. */
   fix: FixOptions;
   rules: SideRules;

@@ -88,3 +88,20 @@ test("long values, many and unknown tags", async () => {
   const files = { "a.csv": fills, "b.log": report("E1", { more }) + report("E2", { sequence: 2 }) };
   expect(await reconcile(files, "a.csv", "b.log")).toMatchObject({ exitCode: 0, matched: 2 });
 });
+
+test("names that are no columns, and options for CSV, are refused in words", async () => {
+  const files = { "a.csv": fills, "b.log": report("E1") };
+  const refusals: [string, ...string[]][] = [
+    ['did you mean "LastPx"?', "--compare", "price=LastPxx"],
+    ['there is no column "LastPxx"', "--compare", "LastPxx=LastPx"],
+    ['"nosuch" names no column of a FIX log', "--key", "exec_id=nosuch"],
+    ["--external-columns is for CSV", "--external-columns", "a,b"],
+    ["--external-delimiter is for CSV", "--external-delimiter", ";"],
+    ["--external-encoding is for CSV", "--external-encoding", "windows-1252"],
+  ];
+  for (const [expected, ...args] of refusals) {
+    const { exitCode, errors } = await reconcile(files, "a.csv", "b.log", ...args);
+    expect([args, exitCode]).toEqual([args, 2]);
+    expect(`${errors[0].message} ${errors[0].hint}`).toContain(expected);
+  }
+});
