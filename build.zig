@@ -57,7 +57,7 @@ pub fn build(b: *std.Build) void {
     b.installArtifact(baseline(b, target));
 
     b.step("test", "Run the Zig tests").dependOn(zigTests(b, optimize, filters, 60, .{}));
-    b.step("fuzz", "Hold the scanner against the grammar on many random files").dependOn(zigTests(b, .ReleaseSafe, &.{ "random files", "canary" }, 5000, .{}));
+    b.step("fuzz", "Hold the scanner against the grammar, and the FIX parser against its slow way, on many random files").dependOn(zigTests(b, .ReleaseSafe, &.{ "random files", "canary" }, 5000, .{}));
     b.step("race", "Run the scanner's parallel tests under ThreadSanitizer").dependOn(zigTests(b, .Debug, &.{"random files"}, 4, .{ .sanitize_thread = true }));
 
     const fmt = b.addFmt(.{ .paths = &.{ "build.zig", "zig" }, .check = true });

@@ -588,3 +588,43 @@ test "starts are found by framing alone" {
     const text = "noise 8=FIXT.1.1|9=5|" ++ pad;
     try testing.expectEqual(6, findStart(text, 0, 21).?.at);
 }
+
+test "random files: FIX messages, whole and damaged, read with vectors and byte by byte" {
+    const rounds = @as(usize, @import("build_options").fuzz_rounds) * 200;
+    var arena: std.heap.ArenaAllocator = .init(testing.allocator);
+    defer arena.deinit();
+    const whole = try build(arena.allocator(), report ++ "95=13|96=AB\x0117=FAKE\x01CD|58=x|", .soh);
+    const text = try arena.allocator().alloc(u8, whole.len + 256);
+    var parser: Parser = try .init(testing.allocator);
+    defer parser.deinit();
+    var other: Parser = try .init(testing.allocator);
+    defer other.deinit();
+    var prng: std.Random.DefaultPrng = .init(testing.random_seed);
+    const random = prng.random();
+    var read_whole: usize = 0;
+    for (0..rounds) |_| {
+        @memset(text, 0);
+        @memcpy(text[0..whole.len], whole);
+        for (0..random.uintLessThan(usize, 3)) |_| text[random.uintLessThan(usize, whole.len)] = "\x01=|10958\n\x00"[random.uintLessThan(usize, 10)];
+        const end = if (random.uintLessThan(u8, 4) == 0) random.uintLessThan(usize, whole.len) else whole.len;
+        @memset(text[end..], 0);
+        const start = findStart(text.ptr, 0, end) orelse continue;
+        // Sums are of little use against damage that is to be read.
+        const checks: Checks = .{ .tolerate = random.boolean() };
+        const defect = try parser.read(text.ptr, start, end, checks);
+        if (defect != null) continue;
+        read_whole += 1;
+        try testing.expect(parser.end <= end and parser.end > start.at);
+        other.bytes = text.ptr;
+        other.start = start.at;
+        other.separator = start.separator;
+        other.count = 0;
+        other.generation += 1;
+        const body_end = other.bodyEnd(start, end) orelse continue;
+        const stated = other.statedSum(body_end, end);
+        try testing.expectEqual(null, try other.readPrinted(start, body_end, stated, checks));
+        try testing.expectEqual(parser.end, other.end);
+        try testing.expectEqualSlices(Field, other.all(), parser.all());
+    }
+    try testing.expect(read_whole > rounds / 10);
+}
