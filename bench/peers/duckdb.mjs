@@ -32,19 +32,18 @@ async function countBreaks() {
   return Object.fromEntries(Object.entries(row).map(([name, count]) => [name, Number(count)]));
 }
 
-/** One object a break: its type, its key, and every compared column of both sides. */
+/** One line a break: its type and its key, which is what recon's CSV has of rows without a partner, but for their lines. */
 async function writeBreaks() {
-  const values = compared.map((name) => `i.${name} AS internal_${name}, e.${name} AS external_${name}`).join(", ");
   return query(`
     COPY (SELECT CASE WHEN e.${key} IS NULL THEN 'missing_external' WHEN i.${key} IS NULL THEN 'missing_internal'
-                      ELSE 'mismatch' END AS type, coalesce(i.${key}, e.${key}) AS key, ${values}
+                      ELSE 'mismatch' END AS type, coalesce(i.${key}, e.${key}) AS key
           FROM ${joined}
-          WHERE i.${key} IS NULL OR e.${key} IS NULL OR ${differs}) TO ${quoted(breaks)} (FORMAT json)`);
+          WHERE i.${key} IS NULL OR e.${key} IS NULL OR ${differs}) TO ${quoted(breaks)} (FORMAT csv, HEADER)`);
 }
 
 async function countWritten() {
   const counts = { mismatch: 0, missing_external: 0, missing_internal: 0 };
-  const written = await query(`SELECT type, count(*) AS n FROM read_json_auto(${quoted(breaks)}) GROUP BY type`);
+  const written = await query(`SELECT type, count(*) AS n FROM read_csv_auto(${quoted(breaks)}) GROUP BY type`);
   for (const { type, n } of written) counts[type] = Number(n);
   return counts;
 }

@@ -45,7 +45,7 @@ export const peers = {
   },
   "duckdb-breaks": {
     timed: "the query that writes every break to a JSON file, without start-up, in no order and without line numbers",
-    command: (job) => [...script("duckdb.mjs"), told(job, join(job.pair.folder, "duckdb-breaks.jsonl"))],
+    command: (job) => [...script("duckdb.mjs"), told(job, join(job.pair.folder, "duckdb-breaks.csv"))],
     read: JSON.parse,
   },
   polars: {
@@ -74,7 +74,7 @@ export function recon(executable: string, level?: string): Program {
       executable,
       ...[internal, external, "--key", columns[0]!, "--compare", compared.join(",")],
       ...["--json", "--threads", String(threads), ...options],
-      ...(writesBreaks ? ["--breaks", join(folder, "breaks.jsonl")] : []),
+      ...(writesBreaks ? ["--breaks", join(folder, "breaks.csv")] : []),
     ],
     environment: () => (level === undefined ? {} : { RECON_CPU: level }),
     read: (output) => {
