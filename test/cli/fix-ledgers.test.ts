@@ -105,3 +105,19 @@ test("names that are no columns, and options for CSV, are refused in words", asy
     expect(`${errors[0].message} ${errors[0].hint}`).toContain(expected);
   }
 });
+
+test("the audit takes a bust back from the order of its fill, also where either names none or another", async () => {
+  const bust = (target: string, more: string) =>
+    report(`B${target}`, { sequence: 2, type: "H", more: `14=0|19=${target}|${more}` });
+  const fill = (id: string, sequence: number, more: string) => report(id, { sequence, more: `14=100|${more}` });
+  const logs = {
+    "fills without an order":
+      ["E1", "E2", "E3", "E4", "E5"].map((id) => fill(id, 1, "")).join("") + bust("E5", "37=O1|"),
+    "a bust without one": fill("E1", 1, "37=O1|") + bust("E1", "") + fill("E2", 3, "37=O1|"),
+    "a bust under another": fill("E1", 1, "37=O1|") + bust("E1", "37=O2|") + fill("E2", 3, "37=O1|"),
+  };
+  for (const [name, log] of Object.entries(logs)) {
+    const { exitCode, busts, findings } = await reconcile({ "b.log": log }, "fix", "b.log");
+    expect([name, exitCode, busts, findings]).toEqual([name, 0, 1, []]);
+  }
+});

@@ -64,11 +64,14 @@ const Orders = struct {
             if (i % 4096 == 0 and orders.log.control.isCancelled()) return error.Cancelled;
             const is_change = action == .bust or action == .correction;
             if (!is_change and action != .fill) continue;
-            if (!try orders.log.reread(&parser, entry.at)) continue;
-            const order = try orders.orderOf(&parser) orelse continue;
-            if (is_change) if (try orders.log.reread(&before, orders.log.entries.items[held[execution]].at)) try orders.add(order, &before, -1);
-            if (action != .bust) try orders.add(order, &parser, 1);
+            const previous: usize = if (is_change) held[execution] else i;
             held[execution] = @intCast(i);
+            if (!try orders.log.reread(&parser, entry.at)) continue;
+            // What a change takes back stands under the order of the report that it changes, whatever its own fields say.
+            const has_before = is_change and try orders.log.reread(&before, orders.log.entries.items[previous].at);
+            if (has_before) if (try orders.orderOf(&before)) |order| try orders.add(order, &before, -1);
+            const order = try orders.orderOf(if (has_before and action == .bust) &before else &parser) orelse continue;
+            if (action != .bust) try orders.add(order, &parser, 1);
             try orders.compare(order, &parser, entry);
         }
     }
