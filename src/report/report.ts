@@ -53,7 +53,7 @@ export interface BrokenColumn {
 
 /** Break types with their counts, in order; those of FIX only where a side is FIX. */
 export function countedBreaks({ pair, result }: Report): [BreakType, number][] {
-  const isFix = [pair.internal, pair.external].some(({ spec }) => spec.origin && !spec.origin.grouped);
+  const isFix = [pair.internal, pair.external].some(({ format }) => format === "fix");
   const entries = Object.entries(result.breaks) as [BreakType, number][];
   return entries.filter(([type]) => isFix || (type !== "orphan" && type !== "conflict"));
 }

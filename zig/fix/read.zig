@@ -282,7 +282,7 @@ const Rows = struct {
             try rows.writeColumns(&rows.parser, false);
         }
         try rows.writeOrigin(entry);
-        var buffer: [256]u8 = undefined;
+        var buffer: [4096]u8 = undefined;
         var fixed: std.heap.FixedBufferAllocator = .init(&buffer);
         const code = if (action == .rejected) @tagName(entry.problem) else @tagName(action);
         const text = if (action == .rejected) problemText(entry.problem) else eventText(fixed.allocator(), action, &rows.parser) catch "a bust or correction of what is not there";
