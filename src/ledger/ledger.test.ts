@@ -389,7 +389,8 @@ describe("faults", () => {
     const before = readdirSync("/proc/self/fd").length;
     expect(await refused(opened(file(ledger), cut))).toMatchObject([{ code: "bad_compression", path: cut }]);
     await Bun.sleep(20);
-    expect(readdirSync("/proc/self/fd").length).toBe(before);
+    // What earlier tests left to be closed may be closed by now.
+    expect(readdirSync("/proc/self/fd").length).toBeLessThanOrEqual(before);
   });
 
   test("a change, also of what was spooled", async () => {
