@@ -85,6 +85,8 @@ pub const Ledger = struct {
     /// Fields 0..needed hold every column that is used, 0..key_needed the key and what its values are read by.
     needed: u32,
     key_needed: u32 = 0,
+    /// No rule changes any value: values are what the file spells.
+    is_plain: bool = false,
 
     /// How many fields an event has behind its origin: kind, code, message, record.
     const event_fields = 4;
@@ -127,6 +129,7 @@ pub const Ledger = struct {
             .needed = 0,
         };
         ledger.reading = try .init(arena, spec, used.typed);
+        ledger.is_plain = !spec.trim and !spec.fold_case and spec.nulls.len == 0 and spec.maps.len == 0 and spec.signs.len == 0;
         ledger.checked = try checkedColumns(arena, &ledger, used);
         ledger.needed = if (spec.origin == null) ledger.checked[ledger.checked.len - 1].column + 1 else width;
         std.debug.assert(ledger.needed <= width);
@@ -296,7 +299,13 @@ pub const Ledger = struct {
 
     /// The field as it is matched and compared: unescaped, trimmed, case folded, null words emptied, mapped, signed.
     /// `fields` are those of the row, split at least as far as rules read.
-    pub fn value(ledger: *const Ledger, ref: Ref, fields: []const record.Field, column: u32, scratch: *Scratch) error{OutOfMemory}![]const u8 {
+    pub inline fn value(ledger: *const Ledger, ref: Ref, fields: []const record.Field, column: u32, scratch: *Scratch) error{OutOfMemory}![]const u8 {
+        const field = fields[column];
+        if (ledger.is_plain and field.form != .escaped) return (ledger.mapping.base + ref.offset + field.start)[0..field.len];
+        return ledger.ruledValue(ref, fields, column, scratch);
+    }
+
+    fn ruledValue(ledger: *const Ledger, ref: Ref, fields: []const record.Field, column: u32, scratch: *Scratch) error{OutOfMemory}![]const u8 {
         const spelled = try ledger.spelledValue(ref, fields[column], scratch);
         if (spelled.len == 0 or ledger.reading.keeps(column)) return spelled;
         const rule = ledger.reading.columns[column];
@@ -513,6 +522,8 @@ pub const Scratch = struct {
     }
 
     pub fn reset(scratch: *Scratch) void {
+        // Most pairs need none, and giving back nothing is not free either.
+        if (scratch.arena.state.used_list == null and scratch.arena.state.free_list == null) return;
         _ = scratch.arena.reset(.{ .retain_with_limit = 1 << 20 });
     }
 
