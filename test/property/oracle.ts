@@ -303,6 +303,9 @@ const candidates = [0x2c, tab, 0x3b, 0x7c];
 
 function detectDelimiter(file: InputFile, options: SideOptions): number {
   if (options.delimiter !== null) return options.delimiter;
+  // Whether a line of tabs is blank depends on what is being found out here.
+  if (/^(\xef\xbb\xbf)?(?:[ \t]*\r?\n)* *\t[ \t]*(\r?\n|$)/.test(Buffer.from(file.bytes).toString("latin1")))
+    throw new Unspecified("a line of tabs in front of all others");
   let best = 0x2c;
   let most = 1;
   for (const candidate of candidates) {
