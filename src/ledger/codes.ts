@@ -13,7 +13,8 @@ export const ledgerErrors = {
   delimiter: "the header has one column and another delimiter would split it",
   header: "it cannot be told whether there is a header, or headers that must be alike differ",
   trailer: "the control record at the end of a file is missing, malformed, or does not agree with the rows",
-  format: "a file that is read as FIX has no FIX message",
+  format:
+    "a file that is read as FIX has no FIX message, or it cannot be told whether its columns count or the messages in one",
   columns: "a column that is needed is not there, is there twice, or is named twice",
   changed: "the file changed while it was read",
 } as const;

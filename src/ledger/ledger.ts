@@ -1,7 +1,7 @@
 // Opening ledgers: from a path, pattern or `-` and its options to descriptors, dialect, header and columns. The order of
 // the steps is here; each step has its own file. Used by the commands that read ledgers.
 import { ReconError } from "../errors";
-import { holdsFix } from "../fix/detect";
+import { detectFormat } from "../fix/detect";
 import type { FixOptions } from "../fix/fix-ledger";
 import type { ColumnSpec, ControlSpec, FileSpec, FixResult, LedgerSpec, Note, SampleResult } from "../generated/abi";
 import { fault, note } from "./codes";
@@ -95,8 +95,16 @@ export async function openPair(options: PairOptions, context: LedgerContext): Pr
   });
 }
 
-function isFixLog({ format }: SideOptions, files: DataFile[]): boolean {
-  return format === "fix" || (format === "auto" && files.some(({ spec }) => holdsFix(spec)));
+function isFixLog({ format, delimiter }: SideOptions, files: DataFile[]): boolean {
+  if (format !== "auto") return format === "fix";
+  return files.some(({ spec }) => {
+    const found = detectFormat(spec, delimiter);
+    if (found.format !== "table") return found.format === "fix";
+    throw fault("format", spec.path, "a column of this ledger holds FIX messages: which of the two counts?", {
+      line: found.line,
+      hint: "--format csv reads the columns, --format fix the messages; --internal-format and --external-format are for one side",
+    });
+  });
 }
 
 /** Opens a ledger on its own. Throws a ReconError, or the signal's reason. */

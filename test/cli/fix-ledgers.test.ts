@@ -121,3 +121,35 @@ test("the audit takes a bust back from the order of its fill, also where either 
     expect([name, exitCode, busts, findings]).toEqual([name, 0, 1, []]);
   }
 });
+
+test("a ledger with messages in a column is not taken for a log, and a log with delimiters not for a ledger", async () => {
+  const message = report("E1").trimEnd();
+  const tables = {
+    last: `exec_id,price,raw\nE1,999,${message}\n`,
+    first: `raw,exec_id,price\n${message},E1,999\n`,
+    quoted: `day 3\r\n"exec_id";"raw";"price"\r\n"E1";"${message}";999\r\n`,
+    printed: `exec_id\traw\tprice\nE1\t${message.replaceAll("\x01", "|")}\t999\n`,
+  };
+  const files = { "a.csv": "exec_id,price\nE1,10.5\n" };
+  for (const [name, text] of Object.entries(tables)) {
+    const both = { ...files, [name]: text };
+    const line = name === "quoted" ? 3 : 2;
+    expect(await reconcile(both, "a.csv", name)).toMatchObject({
+      exitCode: 2,
+      errors: [{ code: "format", path: name, line }],
+    });
+    expect(await reconcile(both, "a.csv", name, "--external-format", "fix")).toMatchObject({ exitCode: 0, matched: 1 });
+    if (name === "quoted") continue; // its first line is a letterhead
+    const csv = ["--external-format", "csv", "--key", "exec_id", "--compare", "price"];
+    expect(await reconcile(both, "a.csv", name, ...csv)).toMatchObject({ exitCode: 1, breaks: { mismatch: 1 } });
+  }
+  const logs = {
+    plain: `connected, session up\n${message}\n`,
+    piped: `INFO|engine|session created\nINFO|engine|${message}\n`,
+    timed: `09:00:00,123|INFO|start\n09:00:01,456|INFO|${message}\n`,
+    named: `quickfix, started\nquickfix, recv ${message}\n`,
+  };
+  for (const [name, text] of Object.entries(logs)) {
+    expect(await reconcile({ ...files, [name]: text }, "a.csv", name)).toMatchObject({ exitCode: 0, matched: 1 });
+  }
+});
