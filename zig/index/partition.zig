@@ -9,6 +9,7 @@ const memory_module = @import("memory.zig");
 pub const Entry = struct { hash: u32, offset: u64 };
 
 const block_bytes = 1024;
+const cache_line_bytes = 64;
 const header_bytes = @sizeOf(Header);
 
 /// The first bytes of a block.
@@ -107,7 +108,15 @@ pub const Partitions = struct {
             const first: [*]const u64 = @ptrFromInt(block + header_bytes);
             const rows = first[0 .. (it.end - block - header_bytes) / @sizeOf(u64)];
             it.end = header.previous_end;
+            if (it.end != 0) prefetch(it.end);
             return .{ .rows = rows, .high = header.high };
+        }
+
+        /// Asks for the block that ends here: it is far from the one that is read meanwhile.
+        inline fn prefetch(end: usize) void {
+            const block = std.mem.alignBackward(usize, end - 1, block_bytes);
+            var line = block;
+            while (line < end) : (line += cache_line_bytes) @prefetch(@as([*]const u8, @ptrFromInt(line)), .{ .rw = .read, .locality = 3 });
         }
     };
 
@@ -120,6 +129,17 @@ pub const Partitions = struct {
         }
     };
 };
+
+/// Appends the rows of partition `index` of what all workers wrote about one side.
+pub fn gather(gpa: std.mem.Allocator, written: []const Partitions, index: usize, entries: *std.ArrayList(Entry)) error{OutOfMemory}!void {
+    for (written) |*partitions| {
+        var blocks = partitions.blocks(index);
+        while (blocks.next()) |block| {
+            try entries.ensureUnusedCapacity(gpa, block.rows.len);
+            for (block.rows) |row| entries.appendAssumeCapacity(block.entry(row));
+        }
+    }
+}
 
 /// Rows `step` bytes apart, over four partitions by the two top bits of their hashes.
 fn expectAllBack(memory: *memory_module.Memory, rows: usize, step: u64) !void {

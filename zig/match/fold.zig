@@ -157,13 +157,7 @@ pub const Folder = struct {
 
     fn gather(folder: *Folder, written: []const partition.Partitions, index: usize) Error!void {
         folder.entries.clearRetainingCapacity();
-        for (written) |*partitions| {
-            var blocks = partitions.blocks(index);
-            while (blocks.next()) |block| {
-                try folder.entries.ensureUnusedCapacity(folder.gpa, block.rows.len);
-                for (block.rows) |row| folder.entries.appendAssumeCapacity(block.entry(row));
-            }
-        }
+        try partition.gather(folder.gpa, written, index, &folder.entries);
         if (folder.entries.items.len >= none) return error.OutOfMemory;
         std.mem.sortUnstable(partition.Entry, folder.entries.items, {}, struct {
             fn before(_: void, a: partition.Entry, b: partition.Entry) bool {

@@ -86,14 +86,14 @@ pub const Joiner = struct {
     pub fn join(joiner: *Joiner, rows: Rows, index: usize) Error!void {
         if (try joiner.settle(rows, index)) joiner.entries.clearRetainingCapacity();
         const settled = joiner.entries.items.len;
-        try joiner.gather(rows.internal, index);
+        try partition.gather(joiner.gpa, rows.internal, index, &joiner.entries);
         joiner.internal_len = joiner.entries.items.len;
         try joiner.entries.ensureUnusedCapacity(joiner.gpa, settled);
         for (0..settled) |i| {
             const entry = joiner.entries.items[i];
             joiner.entries.appendAssumeCapacity(.{ .hash = entry.hash, .offset = rows.externalOf(entry.offset) });
         }
-        try joiner.gather(rows.external, index);
+        try partition.gather(joiner.gpa, rows.external, index, &joiner.entries);
         if (joiner.entries.items.len >= none) return error.OutOfMemory;
         joiner.attempt(false) catch |problem| switch (problem) {
             error.HashCollision => joiner.attempt(true) catch |again| switch (again) {
@@ -108,7 +108,7 @@ pub const Joiner = struct {
     /// for good.
     pub fn settle(joiner: *Joiner, rows: Rows, index: usize) Error!bool {
         joiner.entries.clearRetainingCapacity();
-        try joiner.gather(rows.settled, index);
+        try partition.gather(joiner.gpa, rows.settled, index, &joiner.entries);
         const settled = joiner.entries.items.len;
         if (settled == 0) return true;
         try joiner.prepare();
@@ -133,16 +133,6 @@ pub const Joiner = struct {
         var slot: usize = @intCast(wanted & (joiner.slots.len - 1));
         while (joiner.slots[slot] != 0 and joiner.entries.items[joiner.slots[slot] - 1].hash != wanted) slot = (slot + 1) & (joiner.slots.len - 1);
         return slot;
-    }
-
-    fn gather(joiner: *Joiner, sides: []const partition.Partitions, index: usize) Error!void {
-        for (sides) |*side| {
-            var blocks = side.blocks(index);
-            while (blocks.next()) |block| {
-                try joiner.entries.ensureUnusedCapacity(joiner.gpa, block.rows.len);
-                for (block.rows) |row| joiner.entries.appendAssumeCapacity(block.entry(row));
-            }
-        }
     }
 
     /// Links rows by hash, or with `exact` by key. Nothing is kept of a partition in which a link was wrong.
