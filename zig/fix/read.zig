@@ -2,6 +2,7 @@
 const std = @import("std");
 const abi = @import("../abi.zig");
 const parallel = @import("../parallel.zig");
+const record = @import("../csv/record.zig");
 const log_module = @import("log.zig");
 const executions_module = @import("executions.zig");
 const audit = @import("audit.zig");
@@ -262,7 +263,7 @@ const Rows = struct {
         for (rows.log.spec.columns, rows.present) |column, *present| {
             const value = valueOf(&rows.parser, first, column);
             if (is_counted) present.* += @intFromBool(value != null);
-            try writeCsv(rows.out, value orelse "");
+            try record.writeField(rows.out, "", value orelse "");
             try rows.out.writeByte(',');
         }
     }
@@ -274,7 +275,7 @@ const Rows = struct {
 
     fn writeEvent(rows: *Rows, index: usize, action: executions_module.Action) WriteError!void {
         const entry = &rows.log.entries.items[index];
-        const record = rows.recordOf(entry.at);
+        const source = rows.recordOf(entry.at);
         if (action == .rejected) {
             try rows.out.splatByteAll(',', rows.log.spec.columns.len);
         } else {
@@ -286,9 +287,9 @@ const Rows = struct {
         var fixed: std.heap.FixedBufferAllocator = .init(&buffer);
         const code = if (action == .rejected) @tagName(entry.problem) else @tagName(action);
         const text = if (action == .rejected) problemText(entry.problem) else eventText(fixed.allocator(), action, &rows.parser) catch "a bust or correction of what is not there";
-        for ([_][]const u8{ @tagName(action), code, text, record }) |value| {
+        for ([_][]const u8{ @tagName(action), code, text, source }) |value| {
             try rows.out.writeByte(',');
-            try writeCsv(rows.out, value);
+            try record.writeField(rows.out, "", value);
         }
         try rows.out.writeByte('\n');
     }
@@ -331,14 +332,4 @@ fn groupValue(parser: *const Parser, column: abi.FixColumnSpec) ?[]const u8 {
         if (field.tag == column.tag) value = parser.valueOf(field) else is_role = std.mem.eql(u8, parser.valueOf(field), column.role);
     }
     return if (is_role) value else null;
-}
-
-fn writeCsv(out: *std.Io.Writer, text: []const u8) std.Io.Writer.Error!void {
-    if (std.mem.findAny(u8, text, ",\"\r\n") == null) return out.writeAll(text);
-    try out.writeByte('"');
-    for (text) |byte| {
-        if (byte == '"') try out.writeByte('"');
-        try out.writeByte(byte);
-    }
-    try out.writeByte('"');
 }

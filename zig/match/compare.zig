@@ -133,7 +133,8 @@ pub const Comparer = struct {
     }
 };
 
-fn partsEqual(
+/// Whether two rows, whose fields were split, have the same key.
+pub fn partsEqual(
     a_ledger: *const Ledger,
     a: Ref,
     a_fields: []const record.Field,

@@ -7,6 +7,7 @@ const record = @import("../csv/record.zig");
 const faults = @import("../csv/faults.zig");
 const ledger_module = @import("../csv/ledger.zig");
 const partition = @import("../index/partition.zig");
+const compare = @import("compare.zig");
 const decimal = @import("../value/decimal.zig");
 const Control = @import("../control.zig").Control;
 const Lines = @import("../breaks/lines.zig").Lines;
@@ -209,12 +210,7 @@ pub const Folder = struct {
         const refs = [2]Ref{ folder.ledger.refAt(head), folder.ledger.refAt(row) };
         folder.ledger.split(refs[0], folder.head_fields);
         folder.ledger.split(refs[1], folder.fields);
-        for (folder.ledger.key) |column| {
-            const left = try folder.ledger.value(refs[0], folder.head_fields, column, &folder.scratch);
-            const right = try folder.ledger.value(refs[1], folder.fields, column, &folder.scratch);
-            if (!std.mem.eql(u8, left, right)) return false;
-        }
-        return true;
+        return compare.partsEqual(folder.ledger, refs[0], folder.head_fields, folder.ledger, refs[1], folder.fields, &folder.scratch);
     }
 
     // Adding
