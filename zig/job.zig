@@ -612,7 +612,7 @@ const Job = struct {
             counts.mismatch = findings.mismatched.items.len;
             return;
         }
-        for (findings.mismatched.items) |pair| counts.mismatch += weigher.weigh(if (which == .internal) pair.internal else pair.external);
+        for (findings.mismatched.items) |pair| counts.mismatch += weigher.weigh(which.of(pair));
         counts.rows = side.totals.?.weight + counts.rejected;
         counts.matched = side.totals.?.weight - counts.mismatch - counts.missing - counts.duplicate - counts.missing_key;
     }

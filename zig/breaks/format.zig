@@ -310,7 +310,7 @@ pub const Formatter = struct {
 
     fn shownKey(formatter: *Formatter, side: Side, places: [2]?u64, column: abi.ColumnSpec) Error![]const u8 {
         const index = @intFromEnum(side);
-        const place = if (side == .internal) column.internal else column.external;
+        const place = side.of(column);
         return formatter.context.ledger(side).shown(.of(places[index].?, 0), formatter.fields[index][place], &formatter.scratch);
     }
 

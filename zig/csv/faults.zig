@@ -85,6 +85,6 @@ pub fn hint(fault: Fault) []const u8 {
 }
 
 fn nameOf(ledger: *const Ledger, columns: []const abi.ColumnSpec, place: u32) []const u8 {
-    for (columns) |column| if ((if (ledger.side == .internal) column.internal else column.external) == place) return column.name;
+    for (columns) |column| if (ledger.side.of(column) == place) return column.name;
     return "?";
 }

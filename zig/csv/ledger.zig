@@ -21,7 +21,15 @@ pub const Ref = packed struct(u64) {
     }
 };
 
-pub const Side = enum(u1) { internal, external };
+pub const Side = enum(u1) {
+    internal,
+    external,
+
+    /// What `pair`, which has one of something for each side, has for this one.
+    pub inline fn of(side: Side, pair: anytype) @TypeOf(pair.internal) {
+        return if (side == .internal) pair.internal else pair.external;
+    }
+};
 
 /// Why a row is bad. `at` is the offending byte, or null where only the line is known.
 pub const Fault = struct {
@@ -464,23 +472,23 @@ pub const Ledger = struct {
 fn typedColumns(arena: std.mem.Allocator, side: Side, job: abi.RunSpec) ![]const reading_module.Typed {
     var typed: std.ArrayList(reading_module.Typed) = .empty;
     for (job.compare) |column| switch (column.type) {
-        .decimal, .timestamp, .date => try typed.append(arena, .{ .column = if (side == .internal) column.internal else column.external, .type = column.type }),
+        .decimal, .timestamp, .date => try typed.append(arena, .{ .column = side.of(column), .type = column.type }),
         .auto, .text, .ratio => {},
     };
-    for (job.controls) |control| try typed.append(arena, .{ .column = if (side == .internal) control.internal else control.external, .type = .decimal });
+    for (job.controls) |control| try typed.append(arena, .{ .column = side.of(control), .type = .decimal });
     return typed.items;
 }
 
 fn otherColumns(arena: std.mem.Allocator, side: Side, job: abi.RunSpec) ![]const u32 {
     var others: std.ArrayList(u32) = .empty;
-    for (job.controls) |control| if (control.by) |by| try others.append(arena, if (side == .internal) by.internal else by.external);
+    for (job.controls) |control| if (control.by) |by| try others.append(arena, side.of(by));
     if (side == .internal) for (job.compare) |column| if (column.tolerance_by) |by| try others.append(arena, by.column);
     return others.items;
 }
 
 fn columnsOf(arena: std.mem.Allocator, side: Side, specs: []const abi.ColumnSpec) ![]u32 {
     const columns = try arena.alloc(u32, specs.len);
-    for (specs, columns) |spec, *column| column.* = if (side == .internal) spec.internal else spec.external;
+    for (specs, columns) |spec, *column| column.* = side.of(spec);
     return columns;
 }
 

@@ -73,7 +73,7 @@ pub const Comparer = struct {
     }
 
     pub fn ledgerOf(comparer: *const Comparer, side: ledger_module.Side) *const Ledger {
-        return if (side == .internal) comparer.internal else comparer.external;
+        return side.of(comparer);
     }
 
     /// Whether the two rows are equal to the byte, and therefore in key and values.

@@ -176,7 +176,7 @@ const Finder = struct {
     }
 
     fn ledger(finder: *const Finder, side: Side) *const Ledger {
-        return if (side == .internal) finder.context.internal else finder.context.external;
+        return side.of(finder.context);
     }
 
     fn singles(finder: *const Finder, side: Side) []const u64 {

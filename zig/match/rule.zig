@@ -85,7 +85,7 @@ pub const Rule = struct {
     }
 
     pub fn place(rule: *const Rule, side: Side) u32 {
-        return if (side == .internal) rule.internal else rule.external;
+        return side.of(rule);
     }
 
     /// The tolerance for a pair whose internal row has `value` in the column that decides; `value` is ignored without one.

@@ -110,10 +110,10 @@ pub const Totals = struct {
     }
 
     fn addControl(totals: *Totals, ref: Ref, control: abi.ControlSpec, by_value: *ByValue) error{OutOfMemory}!void {
-        const column = if (totals.side == .internal) control.internal else control.external;
+        const column = totals.side.of(control);
         const text = try totals.ledger.value(ref, totals.fields, column, &totals.scratch);
         const number = try totals.ledger.reading.number.parse(totals.scratch.gpa(), text) orelse return;
-        const by = if (control.by) |by| try totals.ledger.value(ref, totals.fields, if (totals.side == .internal) by.internal else by.external, &totals.scratch) else "";
+        const by = if (control.by) |by| try totals.ledger.value(ref, totals.fields, totals.side.of(by), &totals.scratch) else "";
         try (try totals.sumBy(by_value, by)).add(totals.gpa, &number);
     }
 
@@ -200,7 +200,7 @@ pub fn agreesWithBreaks(gpa: std.mem.Allocator, index: usize, internal: *Totals,
     }
     for ([_]*Totals{ internal, external }, &findings.singles) |side, singles| for (singles.items) |single| switch (findings_module.Single.kind(single)) {
         .rejected, .orphan, .conflict => {},
-        else => try side.addValue(&broken, if (side.side == .internal) spec.internal else spec.external, findings_module.Single.offset(single)),
+        else => try side.addValue(&broken, side.side.of(spec), findings_module.Single.offset(single)),
     };
     const left = try apart.total(arena.allocator());
     const right = try broken.total(arena.allocator());
