@@ -18,11 +18,7 @@ const Ledger = @import("csv/ledger.zig").Ledger;
 
 const chunk_bytes = 256 * 1024;
 const checkpoint_bytes = 512;
-/// Rows per partition that keep its table and what is read of its rows within a second-level cache.
-const partition_rows = 8192;
-const max_partitions = 8192;
 const write_bytes = 1 << 20;
-const max_listed_errors = 20;
 
 pub const Error = error{ OutOfMemory, Cancelled, CannotMap, WriteFailed, SpillFailed, InvalidDateFormat } || std.posix.MMapError;
 
@@ -136,10 +132,10 @@ const Job = struct {
         job.ledger = try Ledger.openUsed(job.arena, .internal, spec.ledger, .{ .key = spec.by, .typed = numbers.items }, job.control);
         job.columns = .{ .by = spec.by, .sum = spec.sum, .vwap = spec.vwap, .named = try job.namedColumns() };
 
-        const partitions = std.math.ceilPowerOfTwo(u64, job.ledger.?.estimateRows() / partition_rows + 1) catch max_partitions;
+        const partitions = partition.countFor(job.ledger.?.estimateRows());
         const workers = try job.arena.alloc(Worker, job.team.threads);
         for (workers, 0..) |*worker, i| {
-            worker.* = .{ .rows = try .init(job.gpa, &job.memory, @min(partitions, max_partitions)) };
+            worker.* = .{ .rows = try .init(job.gpa, &job.memory, partitions) };
             job.workers = workers[0 .. i + 1];
         }
     }
@@ -153,9 +149,7 @@ const Job = struct {
     fn scanAll(job: *Job) Error!void {
         const ledger = &job.ledger.?;
         job.chunks = try scan.planChunks(job.arena, ledger, chunk_bytes);
-        var total: u64 = 0;
-        for (ledger.mapping.files) |file| total += file.end - file.begin;
-        job.control.enter(.scan, total);
+        job.control.enter(.scan, ledger.mapping.bytes());
         job.claims = .{ .len = job.chunks.len };
         job.team.run(job, scanWorker);
         try job.workerFailure();
@@ -226,7 +220,7 @@ const Job = struct {
         }
         if (errors.items.len == 0 and totals.hasTrailer(job.spec.ledger)) try job.checkTrailers(&errors);
         if (errors.items.len == 0) return null;
-        return .{ .outcome = .failed, .errors = errors.items[0..@min(errors.items.len, max_listed_errors)], .error_count = errors.items.len };
+        return .{ .outcome = .failed, .errors = errors.items[0..@min(errors.items.len, problems.max_listed)], .error_count = errors.items.len };
     }
 
     fn checkTrailers(job: *Job, errors: *std.ArrayList(abi.ErrorItem)) Error!void {

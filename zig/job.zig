@@ -29,12 +29,6 @@ const Ref = ledger_module.Ref;
 const Side = ledger_module.Side;
 const Findings = findings_module.Findings;
 
-pub const max_listed_errors = 20;
-
-/// Rows of both sides per partition that keep a partition's table and rows within a second-level cache.
-const partition_rows = 8192;
-const max_partitions = 8192;
-
 pub const Error = error{ OutOfMemory, Cancelled, CannotMap, WriteFailed, SpillFailed, Unfit, InvalidTolerance, InvalidDateFormat, TotalsDisagree } || std.posix.MMapError;
 
 /// Everything in the result is owned by `arena`. Problems of the input are in the result, not errors.
@@ -185,13 +179,13 @@ const Job = struct {
         for (job.rules, job.spec.compare) |*out, column| out.* = try .init(job.arena, column, internal, external);
     }
 
-    /// Enough that one partition of both sides fits a second-level cache; rows are estimated from the first bytes.
+    /// By the rows of both sides, which are estimated from the first bytes.
     fn partitionCount(job: *Job) usize {
         var rows: u64 = 0;
         for (&job.sides) |*side| if (side.*) |*s| {
             rows += s.ledger.estimateRows();
         };
-        return std.math.clamp(std.math.ceilPowerOfTwo(u64, rows / partition_rows + 1) catch max_partitions, 1, max_partitions);
+        return partition.countFor(rows);
     }
 
     // Scanning
@@ -220,7 +214,7 @@ const Job = struct {
     fn enterScan(job: *Job) void {
         var total: u64 = 0;
         for (&job.sides) |*side| if (side.*) |*s| {
-            for (s.ledger.mapping.files) |file| total += file.end - file.begin;
+            total += s.ledger.mapping.bytes();
         };
         job.control.enter(.scan, total);
     }
@@ -451,7 +445,7 @@ const Job = struct {
             // Rows that may be set aside are no errors beside a quote that never closes.
             const listed = if (job.spec.on_bad_row == .fail) s.faults.items else s.unterminated.items;
             fatal = fatal or s.unterminated.items.len != 0;
-            for (listed[0..@min(listed.len, max_listed_errors - items.items.len)]) |offset| {
+            for (listed[0..@min(listed.len, problems.max_listed - items.items.len)]) |offset| {
                 try items.append(job.arena, try job.errorItem(s, offset, fields) orelse continue);
             }
         };
@@ -472,7 +466,7 @@ const Job = struct {
             for (job.workers) |*worker| if (worker.totals[i]) |*mine| try s.totals.?.merge(mine);
             try s.totals.?.checkTrailers(job.arena, &errors);
         };
-        if (errors.items.len != 0) return job.failed(errors.items[0..@min(errors.items.len, max_listed_errors)], errors.items.len);
+        if (errors.items.len != 0) return job.failed(errors.items[0..@min(errors.items.len, problems.max_listed)], errors.items.len);
         if (job.spec.external != null)
             job.controls = try totals.compareControls(job.arena, job.spec.controls, &job.state(.internal).totals.?, &job.state(.external).totals.?);
         return null;

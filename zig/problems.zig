@@ -9,6 +9,9 @@ const Memory = @import("index/memory.zig").Memory;
 const OrderedWriter = @import("ordered_writer.zig").OrderedWriter;
 const Ledger = ledger_module.Ledger;
 
+/// Of what is wrong with the input; the rest is only counted.
+pub const max_listed = 20;
+
 const Error = error{OutOfMemory};
 
 pub fn spill(arena: std.mem.Allocator, directory: []const u8, memory: *const Memory) Error!abi.ErrorItem {
@@ -41,7 +44,7 @@ pub fn badRow(arena: std.mem.Allocator, ledger: *const Ledger, lines: *const Lin
     if (ledger.placesOf(offset, fields)) |places| {
         var all = places;
         const place = all.next() orelse return item;
-        item.path = ledger.origin.?.paths[@min(place.file, ledger.origin.?.paths.len - 1)];
+        item.path = ledger.pathAt(place);
         item.line = place.line;
         return item;
     }

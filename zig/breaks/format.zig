@@ -105,8 +105,7 @@ pub const Formatter = struct {
     }
 
     fn originAt(ledger: *const Ledger, place: Ledger.Place) Origin {
-        const paths = ledger.origin.?.paths;
-        return .{ .path = paths[@min(place.file, paths.len - 1)], .line = place.line };
+        return .{ .path = ledger.pathAt(place), .line = place.line };
     }
 
     /// One object and a line end.

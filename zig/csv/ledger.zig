@@ -445,6 +445,12 @@ pub const Ledger = struct {
         return .{ .rest = (ledger.mapping.base + start + field.start)[0..field.len] };
     }
 
+    /// The file of a place in the origin. One that our own jobs did not write stands for a file that changed since.
+    pub fn pathAt(ledger: *const Ledger, place: Place) []const u8 {
+        const origin_paths = ledger.spec.origin.?.paths;
+        return origin_paths[@min(place.file, origin_paths.len - 1)];
+    }
+
     /// How many files rows come from.
     pub fn paths(ledger: *const Ledger) usize {
         return if (ledger.origin) |origin| origin.paths.len else ledger.mapping.files.len;

@@ -133,14 +133,12 @@ pub const Log = struct {
     }
 
     pub fn read(log: *Log, team: *const parallel.Team) Error!void {
-        var total: u64 = 0;
         for (log.mapping.files, 0..) |file, index| {
-            total += file.end - file.first;
             var at = file.first;
             while (at < file.end) : (at += log.spec.chunk_bytes)
                 try log.segments.append(log.gpa, .{ .file = @intCast(index), .from = at, .to = @min(file.end, at + log.spec.chunk_bytes) });
         }
-        log.control.enter(.scan, total);
+        log.control.enter(.scan, log.mapping.bytes());
         log.claims = .{ .len = log.segments.items.len };
         team.run(log, work);
         if (log.control.isCancelled()) return error.Cancelled;

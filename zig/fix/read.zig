@@ -61,8 +61,7 @@ fn readMapped(gpa: std.mem.Allocator, arena: std.mem.Allocator, spec: abi.FixSpe
 }
 
 fn resultOf(arena: std.mem.Allocator, log: *const Log, executions: *const Executions) Error!abi.FixResult {
-    var bytes: u64 = 0;
-    for (log.mapping.files) |file| bytes += file.end - file.first;
+    const bytes = log.mapping.bytes();
     var effective: u64 = 0;
     for (executions.list.items) |execution| effective += @intFromBool(!execution.busted);
     return .{

@@ -5,6 +5,16 @@ const std = @import("std");
 const posix = std.posix;
 const memory_module = @import("memory.zig");
 
+/// Rows per partition that keep its table, and what is read of its rows, within a second-level cache.
+const partition_rows = 8192;
+const max_partitions = 8192;
+
+/// How many partitions `rows` are spread over.
+pub fn countFor(rows: u64) usize {
+    const wanted = std.math.ceilPowerOfTwo(u64, rows / partition_rows + 1) catch max_partitions;
+    return @intCast(@min(wanted, max_partitions));
+}
+
 /// A row of a partition: the 32 bits of its key's hash behind those that chose the partition, and where it starts.
 pub const Entry = struct { hash: u32, offset: u64 };
 

@@ -58,6 +58,13 @@ pub const Mapping = struct {
         mapping.* = undefined;
     }
 
+    /// The bytes of all files from their first data records on: what a scan goes through.
+    pub fn bytes(mapping: *const Mapping) u64 {
+        var total: u64 = 0;
+        for (mapping.files) |file| total += file.end - file.first;
+        return total;
+    }
+
     /// Takes the pages that lie wholly between `from` and `to` out of this process's memory; reading them again brings
     /// them back. Spares the one thread that ends the process from unmapping everything alone.
     pub fn release(mapping: *const Mapping, from: u64, to: u64) void {
