@@ -82,10 +82,7 @@ pub const Ledger = struct {
     width: u32,
     /// Room for fields that `examine` needs.
     capacity: u32,
-    trailing: bool,
-    fold_case: bool,
     reading: Reading,
-    origin: ?abi.OriginSpec,
     key: []const u32,
     compare: []const u32,
     /// Key and compared columns and those that rules read, by place, for the checks of every row.
@@ -127,10 +124,7 @@ pub const Ledger = struct {
             .dialect = .{ .delimiter = spec.delimiter, .quote = spec.quote, .trim = spec.trim },
             .width = width,
             .capacity = if (spec.origin == null) width else width + event_fields,
-            .trailing = spec.trailing,
-            .fold_case = spec.fold_case,
             .reading = undefined,
-            .origin = spec.origin,
             .key = used.key,
             .compare = used.compare,
             .checked = &.{},
@@ -186,7 +180,7 @@ pub const Ledger = struct {
     /// Whether keys are the file's own bytes, but for quotes.
     pub fn hasVerbatimKeys(ledger: *const Ledger) bool {
         for (ledger.key) |column| if (!ledger.reading.keeps(column)) return false;
-        return !ledger.dialect.trim and !ledger.fold_case and ledger.reading.nulls.len == 0;
+        return !ledger.dialect.trim and !ledger.spec.fold_case and ledger.reading.nulls.len == 0;
     }
 
     pub fn fileEnd(ledger: *const Ledger, offset: u64) u64 {
@@ -202,7 +196,7 @@ pub const Ledger = struct {
 
     /// Splits a well-formed row as far as its key goes, or further.
     pub fn splitKey(ledger: *const Ledger, offset: u64, out: []record.Field) void {
-        if (ledger.origin != null or !ledger.splitPlainKey(offset, out[0..ledger.key_needed])) ledger.split(ledger.refAt(offset), out);
+        if (ledger.spec.origin != null or !ledger.splitPlainKey(offset, out[0..ledger.key_needed])) ledger.split(ledger.refAt(offset), out);
     }
 
     /// False where a quote, the row's end or the end of what is looked at comes first.
@@ -335,7 +329,7 @@ pub const Ledger = struct {
     /// `--trim` and `--fold-case` as this side has them.
     pub fn normalized(ledger: *const Ledger, text: []const u8, scratch: *Scratch) error{OutOfMemory}![]const u8 {
         const bytes = if (ledger.dialect.trim) trimAscii(text) else text;
-        if (!ledger.fold_case) return bytes;
+        if (!ledger.spec.fold_case) return bytes;
         return std.ascii.lowerString(try scratch.take(bytes.len), bytes);
     }
 
@@ -363,7 +357,7 @@ pub const Ledger = struct {
 
     /// The kind of event that a record of a derived ledger is; null for a row.
     fn eventOf(ledger: *const Ledger, start: u64, whole: record.Record, fields: []const record.Field) ?abi.BreakType {
-        if (ledger.origin == null or whole.fields != ledger.width + event_fields) return null;
+        if (ledger.spec.origin == null or whole.fields != ledger.width + event_fields) return null;
         const field = fields[ledger.width];
         return std.meta.stringToEnum(abi.BreakType, (ledger.mapping.base + start + field.start)[0..field.len]);
     }
@@ -417,7 +411,7 @@ pub const Ledger = struct {
             .too_long => return .{ .kind = .too_long },
         }
         if (whole.fields != ledger.width) return .{ .kind = .width, .detail = whole.fields };
-        if (ledger.trailing and fields[ledger.width - 1].len != 0)
+        if (ledger.spec.trailing and fields[ledger.width - 1].len != 0)
             return .{ .kind = .trailing_value, .at = start + fields[ledger.width - 1].start };
         return null;
     }
@@ -440,7 +434,7 @@ pub const Ledger = struct {
 
     /// The places in the origin of the row or event whose `fields` were split, in order; null for a ledger of its own.
     pub fn placesOf(ledger: *const Ledger, start: u64, fields: []const record.Field) ?Places {
-        if (ledger.origin == null) return null;
+        if (ledger.spec.origin == null) return null;
         const field = fields[ledger.width - 1];
         return .{ .rest = (ledger.mapping.base + start + field.start)[0..field.len] };
     }
@@ -453,11 +447,11 @@ pub const Ledger = struct {
 
     /// How many files rows come from.
     pub fn paths(ledger: *const Ledger) usize {
-        return if (ledger.origin) |origin| origin.paths.len else ledger.mapping.files.len;
+        return if (ledger.spec.origin) |origin| origin.paths.len else ledger.mapping.files.len;
     }
 
     pub fn isGrouped(ledger: *const Ledger) bool {
-        return if (ledger.origin) |origin| origin.grouped else false;
+        return if (ledger.spec.origin) |origin| origin.grouped else false;
     }
 
     pub const Places = struct {

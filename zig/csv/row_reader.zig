@@ -52,7 +52,7 @@ pub const RowReader = struct {
 
     /// Records that start between `from` (a record's start) and `limit`.
     pub fn init(reader: *RowReader, gpa: std.mem.Allocator, ledger: *const Ledger, fields: []record.Field, scratch: *ledger_module.Scratch, from: u64, limit: u64) void {
-        std.debug.assert(ledger.key.len == 1 and ledger.hasVerbatimKeys() and !ledger.reading.judgesRows() and ledger.origin == null);
+        std.debug.assert(ledger.key.len == 1 and ledger.hasVerbatimKeys() and !ledger.reading.judgesRows() and ledger.spec.origin == null);
         reader.gpa = gpa;
         reader.ledger = ledger;
         reader.at = from;
@@ -116,7 +116,7 @@ pub const RowReader = struct {
         if (count != delimiters or end == first) return null;
         if (delimiters == 0 and bytes[first] <= ' ') return null;
         if (tile.any_suspicious and tile.suspiciousBetween(first, line_end)) return null;
-        if (ledger.trailing and bytes[end - 1] != ledger.dialect.delimiter) return null;
+        if (ledger.spec.trailing and bytes[end - 1] != ledger.dialect.delimiter) return null;
         const key = reader.keyIn(bytes, first, end) orelse return null;
         if (ledger.reading.typed.len != 0 and !tile.hasUsualValues(ledger, bytes, first, end)) return null;
         const file_len = reader.file_end - reader.tile_at;

@@ -251,7 +251,7 @@ pub const Scanner = struct {
                 const usual = rank_end - rank_start == delimiters and content_end != start and
                     (delimiters != 0 or bytes[start] > ' ') and
                     (!tile.any_suspicious or !tile.suspiciousBetween(start, line_end)) and
-                    (!ledger.trailing or bytes[content_end - 1] == ledger.dialect.delimiter);
+                    (!ledger.spec.trailing or bytes[content_end - 1] == ledger.dialect.delimiter);
                 if (!usual or !try scanner.pushUsual(at, start, content_end, form)) {
                     _ = try scanner.slowRecord(at + start);
                     try scanner.reserve(tile.len + 1);

@@ -320,7 +320,7 @@ pub const Folder = struct {
         try out.writeByte('"');
         for (members, 0..) |offset, i| {
             if (i != 0) try out.writeByte(',');
-            if (folder.ledger.origin == null) {
+            if (folder.ledger.spec.origin == null) {
                 try folder.writePlace(offset);
                 continue;
             }
@@ -354,12 +354,9 @@ fn foldSample(allocator: std.mem.Allocator, written: []const partition.Partition
         .spec = .{ .files = &.{}, .delimiter = ',', .width = 3 },
         .capacity = 3,
         .reading = .as_spelled,
-        .origin = null,
         .mapping = .{ .base = sample, .len = sample.len, .files = &files },
         .dialect = .{ .delimiter = ',', .quote = '"' },
         .width = 3,
-        .trailing = false,
-        .fold_case = false,
         .key = &.{0},
         .compare = &.{},
         .checked = &.{.{ .column = 0, .is_key = true }},

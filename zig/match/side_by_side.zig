@@ -68,7 +68,7 @@ pub const Planner = struct {
         for (planner.ledgers) |ledger| {
             if (ledger.key.len != 1 or !ledger.hasVerbatimKeys()) return planner.refuse("the key is composite, trimmed, folded or mapped: rows found by key hash");
             if (ledger.reading.judgesRows()) return planner.refuse("rules look at every row: rows found by key hash");
-            if (ledger.origin != null) return planner.refuse("executions or folded rows: found by key hash");
+            if (ledger.spec.origin != null) return planner.refuse("executions or folded rows: found by key hash");
             if (ledger.mapping.files.len != 1) return planner.refuse("a ledger of several files: rows found by key hash");
             if (ledger.mapping.files[0].first >= ledger.mapping.files[0].end) return planner.refuse("a ledger without rows: rows found by key hash");
         }
