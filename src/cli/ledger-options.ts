@@ -4,8 +4,9 @@ import type { Values } from "./options";
 import { count } from "./value-kinds";
 import { Engine } from "../engine/engine";
 import { memoryBudget, temporaryFolder, usableCores } from "../engine/machine";
-import type { RunSpec } from "../generated/abi";
-import { foldLedger, foldedTypes, type Folded, type FoldSettings } from "../ledger/group";
+import type { FoldResult, RunSpec } from "../generated/abi";
+import type { Derived } from "../ledger/derived";
+import { foldLedger, foldedTypes, type FoldSettings } from "../ledger/group";
 import type { LedgerContext, OpenedPair, OpenLedger, PairOptions, RuledPair, SideOptions } from "../ledger/ledger";
 import { namedColumns, noRules, type Rules, type SideMember } from "../rules/rules";
 
@@ -138,7 +139,7 @@ function foldSettings({ threads, memory_bytes, temp_directory }: FoldSettings): 
   return { threads, memory_bytes, temp_directory };
 }
 
-function foldedOf(ledger: OpenLedger, { spec, result }: Folded): OpenLedger {
+function foldedOf(ledger: OpenLedger, { spec, result }: Derived<FoldResult>): OpenLedger {
   return { ...ledger, spec, ignored: ledger.ignored + result.ignored, filtered: result.filtered };
 }
 

@@ -1,12 +1,12 @@
 // FIX logs as ledgers: the engine reads the logs once and writes their effective executions into an unnamed file, which
 // the run then reads like any other ledger. Used by ledger/ledger.ts and cli/fix.ts.
-import { closeSync, fstatSync } from "node:fs";
 import { fixColumn, nearFixColumn, aliases } from "./fields";
 import { ReconError } from "../errors";
-import type { FileSpec, FixChecks, FixColumnSpec, FixMultileg, FixResult, FixSpec, LedgerSpec } from "../generated/abi";
+import type { FileSpec, FixChecks, FixColumnSpec, FixMultileg, FixResult, FixSpec } from "../generated/abi";
 import { fault } from "../ledger/codes";
 import { quote } from "../ledger/columns";
-import { openTemporary, type LedgerContext } from "../ledger/spool";
+import { deriveLedger, type Derived } from "../ledger/derived";
+import type { LedgerContext } from "../ledger/spool";
 
 /** How logs are read. */
 export interface FixOptions {
@@ -14,11 +14,9 @@ export interface FixOptions {
   multileg: FixMultileg;
 }
 
-/** The executions of a log. The caller closes `fd`, on which `spec` reads. */
-export interface FixLedger extends Disposable {
+/** The executions of a log. */
+export interface FixLedger extends Derived<FixResult> {
   names: string[];
-  spec: LedgerSpec;
-  result: FixResult;
 }
 
 /** The column of a FIX ledger by its name. Throws `columns` for a name that is none. */
@@ -41,22 +39,11 @@ export async function openFixLedger(
   context: LedgerContext,
 ): Promise<FixLedger> {
   const paths = files.map(({ path }) => path);
-  const { fd } = openTemporary(paths[0]!, context);
-  try {
-    const columns = names.map((name) => requiredFixColumn(name, paths[0]!));
-    const result = await readFix({ files, columns, checks, multileg, output_fd: fd }, context);
-    const spec: LedgerSpec = {
-      files: [{ fd, path: paths[0]!, size: fstatSync(fd).size, start: 0, line: 1 }],
-      delimiter: ",".charCodeAt(0),
-      quote: '"'.charCodeAt(0),
-      width: names.length,
-      origin: { paths },
-    };
-    return { names, spec, result, [Symbol.dispose]: () => closeSync(fd) };
-  } catch (error) {
-    closeSync(fd);
-    throw error;
-  }
+  const columns = names.map((name) => requiredFixColumn(name, paths[0]!));
+  const derived = await deriveLedger({ paths }, names.length, context, (output_fd) =>
+    readFix({ files, columns, checks, multileg, output_fd }, context),
+  );
+  return { names, ...derived };
 }
 
 /** Throws a ReconError where the job could not be done, or no message was found. */

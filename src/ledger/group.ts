@@ -1,13 +1,13 @@
 // One-to-many: which rows of a side become one before they are compared, and the fold that makes a ledger of them. Its
 // columns are those of `by`, `sum` and `vwap`, in that order. Used by ledger.ts and cli/ledger-options.ts.
-import { closeSync, fstatSync } from "node:fs";
 import { problem, ReconError } from "../errors";
 import type { ColumnSpec, FoldResult, FoldSpec, LedgerSpec, Note } from "../generated/abi";
 import type { GroupRule } from "../rules/rules";
 import { note } from "./codes";
 import { listed, rulePlace, type SideColumns } from "./columns";
+import { deriveLedger, type Derived } from "./derived";
 import { inputName } from "./source";
-import { openTemporary, type LedgerContext } from "./spool";
+import type { LedgerContext } from "./spool";
 
 /** A group rule with places in the file, and the names of what it leads to. */
 export interface Group {
@@ -85,12 +85,6 @@ function refuseLostSigns({ signs = [] }: LedgerSpec, { rule, by, names }: Group)
   });
 }
 
-/** What a fold came to. The caller closes `fd`, on which `spec` reads. */
-export interface Folded extends Disposable {
-  spec: LedgerSpec;
-  result: FoldResult;
-}
-
 /** The settings of the run that a fold shares. */
 export type FoldSettings = Required<Pick<FoldSpec, "threads" | "memory_bytes" | "temp_directory">>;
 
@@ -100,30 +94,22 @@ export async function foldLedger(
   group: Group,
   settings: FoldSettings,
   context: LedgerContext,
-): Promise<Folded> {
-  const { fd } = openTemporary(ledger.files[0]!.path, context);
-  try {
-    const { by, sum, vwap, from } = group;
-    refuseLostSigns(ledger, group);
-    const fold: FoldSpec = { ledger, names: from, by, sum, vwap, output_fd: fd, ...settings };
+): Promise<Derived<FoldResult>> {
+  const { by, sum, vwap, from, names } = group;
+  refuseLostSigns(ledger, group);
+  const paths = ledger.files.map(({ path }) => path);
+  const derived = await deriveLedger({ paths, grouped: true }, names.length, context, async (output_fd) => {
+    const fold: FoldSpec = { ledger, names: from, by, sum, vwap, output_fd, ...settings };
     const result = await context.engine.run({ fold }, { signal: context.signal });
     if (result.outcome !== "done") throw new ReconError(result.errors, result.error_count);
-    return { spec: foldedSpec(ledger, group, fd), result, [Symbol.dispose]: () => closeSync(fd) };
-  } catch (error) {
-    closeSync(fd);
-    throw error;
-  }
+    return result;
+  });
+  return { ...derived, spec: { ...ledger, ...derived.spec, ...foldedRules(ledger, group) } };
 }
 
 /** Sums and averages are signed already, of rows that are filtered already; values of `by` columns are as the file has them. */
-function foldedSpec(ledger: LedgerSpec, group: Group, fd: number): LedgerSpec {
-  const paths = ledger.files.map(({ path }) => path);
+function foldedRules(ledger: LedgerSpec, group: Group): Partial<LedgerSpec> {
   return {
-    ...ledger,
-    files: [{ fd, path: paths[0]!, size: fstatSync(fd).size, start: 0, line: 1 }],
-    delimiter: ",".charCodeAt(0),
-    quote: '"'.charCodeAt(0),
-    width: group.names.length,
     trailing: false,
     maps: (ledger.maps ?? []).flatMap((map) => {
       const column = group.by.indexOf(map.column);
@@ -134,7 +120,6 @@ function foldedSpec(ledger: LedgerSpec, group: Group, fd: number): LedgerSpec {
       return place < 0 || code < 0 ? [] : [{ column: place, by: code, ...codes }];
     }),
     where: [],
-    origin: { paths, grouped: true },
   };
 }
 

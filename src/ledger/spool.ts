@@ -1,5 +1,5 @@
 // Spooling: streams, compressed files and other encodings become UTF-8 in an unnamed file that the engine can map.
-// Nothing is left behind however the process ends. Used by ledger.ts; group.ts writes folded ledgers to such a file.
+// Nothing is left behind however the process ends. Used by ledger.ts; derived.ts has jobs write to such a file.
 import { closeSync, constants, openSync, unlinkSync, write } from "node:fs";
 import { join } from "node:path";
 import type { Engine } from "../engine/engine";
