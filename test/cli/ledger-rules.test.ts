@@ -154,6 +154,16 @@ describe("control trailers", () => {
   });
 });
 
+test("equal bytes that both sides read to the same value are not equal by value only", async () => {
+  const files = {
+    "a.csv": "id,at\nT1,2026-03-02T09:30:00Z\nT2,2026-03-02T10:00:00\n",
+    "b.csv": "id,at\nT1,2026-03-02T09:30:00Z\nT2,2026-03-02T01:00:00\n",
+    "recon.toml": '[internal]\ntimezone = "+09:00"\n[external]\ntimezone = "UTC"\n[columns.at]\ntype = "timestamp"\n',
+  };
+  const { document } = await run(files, pair);
+  expect(document.columns.at).toMatchObject({ mismatches: 0, equalByValue: 1 });
+});
+
 describe("control totals", () => {
   test("by currency, and a difference alone makes exit status 1", async () => {
     const files = {

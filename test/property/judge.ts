@@ -393,7 +393,7 @@ function* candidatesOf({ pair, way }: { pair: LedgerPair; way: Way }): Generator
 }
 
 /** The file without runs of its lines, longest runs first, then without single bytes once it is small. */
-function* shorter(bytes: Uint8Array): Generator<Uint8Array> {
+export function* shorter(bytes: Uint8Array): Generator<Uint8Array> {
   const lines = Buffer.from(bytes)
     .toString("latin1")
     .split(/(?<=\n)/);
@@ -415,7 +415,7 @@ export function reproduction(pair: LedgerPair, way: Way): string {
   return ["cd $(mktemp -d)", ...files, ...note, `${environment.join(" ")} recon ${args.join(" ")}`].join("\n");
 }
 
-function printfText(bytes: Uint8Array): string {
+export function printfText(bytes: Uint8Array): string {
   const named: Record<number, string> = { 9: "\\t", 10: "\\n", 13: "\\r", 37: "%%", 39: "\\047", 92: "\\\\" };
   const one = (byte: number) =>
     named[byte] ?? (byte >= 32 && byte < 127 ? String.fromCharCode(byte) : `\\${byte.toString(8).padStart(3, "0")}`);

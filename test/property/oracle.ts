@@ -168,7 +168,7 @@ function placeOf(reading: Reading, offset: number): { line: number; column: numb
   return { line, column: offset - lineStart + 1 };
 }
 
-function readRecords(file: InputFile, delimiter: number, quote: number | null, trim: boolean): Reading {
+export function readRecords(file: InputFile, delimiter: number, quote: number | null, trim: boolean): Reading {
   const { bytes, path } = file;
   const reading: Reading = { path, bytes, records: [], blank: [], unclosed: null };
   let at = startsWithMark(bytes) ? 3 : 0;

@@ -127,7 +127,8 @@ pub const Rule = struct {
         defer right.deinit(gpa);
         var apart = try Decimal.difference(gpa, &right, &left);
         defer apart.deinit(gpa);
-        if (apart.isZero()) return .equal_by_value;
+        // Under two formats equal bytes had to be read all the same.
+        if (apart.isZero()) return if (std.mem.eql(u8, internal, external)) .equal_bytes else .equal_by_value;
         const bound = tolerance orelse return .differs;
         return if (try bound.allows(gpa, &apart, &left, &right)) .within_tolerance else .differs;
     }

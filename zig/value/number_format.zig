@@ -30,7 +30,7 @@ pub const NumberFormat = struct {
     decimal: u8 = '.',
     thousands: ?u8 = null,
     negative: Negative = .plain,
-    /// At most one of them is removed from a number, the longest that fits, together with the blanks around it.
+    /// At most one of them is removed from a number, the longest that fits, together with the blanks next to it.
     currency: []const []const u8 = &.{},
 
     /// `accounting` adds `(5)` and `5-` to the leading sign.
@@ -103,12 +103,16 @@ pub const NumberFormat = struct {
         var longest: usize = 0;
         var result = text;
         if (format.currency.len == 0) return text;
-        const bare = std.mem.trim(u8, text, &blanks);
+        const from_start = std.mem.trimStart(u8, text, &blanks);
+        const to_end = std.mem.trimEnd(u8, text, &blanks);
         for (format.currency) |mark| {
             if (mark.len <= longest) continue;
-            const rest = std.mem.cutPrefix(u8, bare, mark) orelse std.mem.cutSuffix(u8, bare, mark) orelse continue;
+            if (std.mem.cutPrefix(u8, from_start, mark)) |rest| {
+                result = std.mem.trimStart(u8, rest, &blanks);
+            } else if (std.mem.cutSuffix(u8, to_end, mark)) |rest| {
+                result = std.mem.trimEnd(u8, rest, &blanks);
+            } else continue;
             longest = mark.len;
-            result = std.mem.trim(u8, rest, &blanks);
         }
         return result;
     }
@@ -236,6 +240,8 @@ test "currency marks" {
         .{ "$-$5", null },
         .{ "$5€", null },
         .{ " 5", null },
+        .{ " 5 €", null },
+        .{ "$ 5 ", null },
         .{ "- 5", null },
         .{ "£5", null },
         .{ "USD", null },
