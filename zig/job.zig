@@ -22,14 +22,16 @@ const format = @import("breaks/format.zig");
 const write = @import("breaks/write.zig");
 const lines_module = @import("breaks/lines.zig");
 const sort = @import("breaks/sort.zig");
+const worker_module = @import("worker.zig");
 const Control = @import("control.zig").Control;
-const RowReader = @import("csv/row_reader.zig").RowReader;
+const Walk = @import("walk.zig").Walk;
 const Ledger = ledger_module.Ledger;
 const Ref = ledger_module.Ref;
 const Side = ledger_module.Side;
 const Findings = findings_module.Findings;
+const Worker = worker_module.Worker;
 
-pub const Error = error{ OutOfMemory, Cancelled, CannotMap, WriteFailed, SpillFailed, Unfit, InvalidTolerance, InvalidDateFormat, TotalsDisagree } || std.posix.MMapError;
+pub const Error = worker_module.Error;
 
 /// Everything in the result is owned by `arena`. Problems of the input are in the result, not errors.
 pub fn run(gpa: std.mem.Allocator, arena: std.mem.Allocator, spec: abi.RunSpec, control: *Control) Error!abi.RunResult {
@@ -58,30 +60,13 @@ const SideState = struct {
     lines: ?lines_module.Lines = null,
 };
 
-/// What one worker wrote during the scan.
-const WorkerState = struct {
-    partitions: [2]partition.Partitions,
-    /// Pairs that the aligned walk settled.
-    settled: partition.Partitions,
-    totals: [2]?totals.Totals = @splat(null),
-    events: [2]std.ArrayList(scan.Event) = @splat(.empty),
-    filtered: [2]u64 = @splat(0),
-    faults: [2]std.ArrayList(u64) = @splat(.empty),
-    missing_keys: [2]std.ArrayList(u64) = @splat(.empty),
-    unterminated: [2]std.ArrayList(u64) = @splat(.empty),
-    ignored: [2]u64 = @splat(0),
-    rows: [2]u64 = @splat(0),
-    findings: Findings,
-    failure: ?Error = null,
-};
-
 const Job = struct {
     gpa: std.mem.Allocator,
     arena: std.mem.Allocator,
     spec: abi.RunSpec,
     control: *Control,
     sides: [2]?SideState = @splat(null),
-    workers: []WorkerState = &.{},
+    workers: []Worker = &.{},
     findings: ?Findings = null,
     seed: u64 = 0,
     partitions: usize = 1,
@@ -91,9 +76,7 @@ const Job = struct {
     phases: std.ArrayList(abi.PhaseTime) = .empty,
     phase_start_ns: u64 = 0,
     write_errno: i32 = 0,
-    order: side_by_side.Order = .unsorted,
-    segments: []side_by_side.Segment = &.{},
-    outcomes: []side_by_side.Outcome = &.{},
+    /// Where the external rows of the pairs are that were settled side by side.
     runs: []const side_by_side.Run = &.{},
     rows: hash_join.Rows = undefined,
     rules: []rule.Rule = &.{},
@@ -103,13 +86,7 @@ const Job = struct {
 
     fn deinit(job: *Job) void {
         if (job.findings) |*findings| findings.deinit();
-        for (job.workers) |*worker| {
-            for (&worker.partitions) |*p| p.deinit();
-            worker.settled.deinit();
-            worker.findings.deinit();
-            for (&worker.totals) |*side| if (side.*) |*t| t.deinit();
-            inline for (.{ "faults", "missing_keys", "unterminated", "events" }) |name| for (&@field(worker, name)) |*list| list.deinit(job.gpa);
-        }
+        for (job.workers) |*worker| worker.deinit();
         if (job.workers.len != 0) job.memory.deinit();
         for (&job.sides) |*side| if (side.*) |*s| {
             for (s.chunks) |chunk| job.gpa.free(chunk.checkpoints);
@@ -161,13 +138,9 @@ const Job = struct {
         job.partitions = job.partitionCount();
         const limit = if (job.spec.memory_bytes == 0) std.math.maxInt(u64) else job.spec.memory_bytes;
         job.memory = .{ .limit_bytes = limit, .directory = if (job.spec.temp_directory) |path| try job.arena.dupeZ(u8, path) else null };
-        const workers = try job.arena.alloc(WorkerState, job.team.threads);
+        const workers = try job.arena.alloc(Worker, job.team.threads);
         for (workers, 0..) |*worker, i| {
-            worker.* = .{
-                .partitions = .{ try .init(job.gpa, &job.memory, job.partitions), try .init(job.gpa, &job.memory, job.partitions) },
-                .settled = try .init(job.gpa, &job.memory, job.partitions),
-                .findings = try .init(job.gpa, job.spec.compare.len, job.spec.only_keys != null),
-            };
+            worker.* = try .init(job.gpa, &job.memory, job.partitions, &job.spec);
             job.workers = workers[0 .. i + 1];
         }
     }
@@ -190,33 +163,53 @@ const Job = struct {
 
     // Scanning
 
-    fn scanAll(job: *Job) Error!void {
-        for (&job.sides) |*side| if (side.*) |*s| {
-            s.chunks = try scan.planChunks(job.arena, &s.ledger, job.spec.chunk_bytes);
+    /// Reads both ledgers side by side if they are in the same order. False if the rows have to be found by hash; then
+    /// nothing of what was seen is kept.
+    fn walkAll(job: *Job) Error!bool {
+        if (job.spec.external == null or job.spec.only_keys != null) return false;
+        if (job.spec.plan == .hash) {
+            job.plan_reason = "asked for: rows found by key hash";
+            return false;
+        }
+        if (totals.areNeeded(job.spec)) {
+            job.plan_reason = "totals look at every row: rows found by key hash";
+            return false;
+        }
+        var walk: Walk = .{
+            .gpa = job.gpa,
+            .arena = job.arena,
+            .control = job.control,
+            .team = &job.team,
+            .workers = job.workers,
+            .ledgers = .{ &job.state(.internal).ledger, &job.state(.external).ledger },
+            .rules = job.rules,
+            .seed = job.seed,
+            .chunk_bytes = job.spec.chunk_bytes,
+            .hash_mask = scan.hashMask(job.spec.hash_bits),
         };
-        job.enterScan();
+        const walked = try walk.run();
+        job.plan_reason = walk.reason;
+        const found = walked orelse return false;
+        job.plan = found.plan;
+        job.runs = found.runs;
+        for (&job.sides, found.chunks) |*side, chunks| side.*.?.chunks = chunks;
+        try job.gatherScan();
+        return true;
+    }
+
+    fn scanAll(job: *Job) Error!void {
+        var bytes: u64 = 0;
         var chunks: usize = 0;
         for (&job.sides) |*side| if (side.*) |*s| {
+            s.chunks = try scan.planChunks(job.arena, &s.ledger, job.spec.chunk_bytes);
+            bytes += s.ledger.mapping.bytes();
             chunks += s.chunks.len;
         };
+        job.control.enter(.scan, bytes);
         job.claims = .{ .len = chunks };
         job.team.run(job, scanWorker);
         try job.workerFailure();
         try job.gatherScan();
-    }
-
-    fn newComparer(job: *Job) Error!compare.Comparer {
-        const internal = &job.state(.internal).ledger;
-        const external = if (job.sides[1]) |*s| &s.ledger else internal;
-        return .init(job.gpa, internal, external, job.rules);
-    }
-
-    fn enterScan(job: *Job) void {
-        var total: u64 = 0;
-        for (&job.sides) |*side| if (side.*) |*s| {
-            total += s.ledger.mapping.bytes();
-        };
-        job.control.enter(.scan, total);
     }
 
     /// What the workers counted becomes the sides'.
@@ -244,7 +237,7 @@ const Job = struct {
         job.scanChunks(worker) catch |problem| job.stop(worker, problem);
     }
 
-    fn stop(job: *Job, worker: *WorkerState, problem: Error) void {
+    fn stop(job: *Job, worker: *Worker, problem: Error) void {
         worker.failure = problem;
         // The others wait for chunks that this worker will never finish.
         job.control.cancelled.store(1, .monotonic);
@@ -255,7 +248,7 @@ const Job = struct {
         for (job.workers) |*worker| if (worker.failure) |failure| return failure;
     }
 
-    fn scanChunks(job: *Job, worker: *WorkerState) Error!void {
+    fn scanChunks(job: *Job, worker: *Worker) Error!void {
         var scanners: [2]?scan.Scanner = @splat(null);
         defer for (&scanners) |*scanner| if (scanner.*) |*s| s.deinit();
         var filter: KeyFilter = try .init(job);
@@ -273,7 +266,7 @@ const Job = struct {
         }
     }
 
-    fn take(job: *Job, worker: *WorkerState, side: usize, output: *const scan.Output, filter: *KeyFilter) Error!void {
+    fn take(job: *Job, worker: *Worker, side: usize, output: *const scan.Output, filter: *KeyFilter) Error!void {
         worker.ignored[side] += output.ignored;
         worker.filtered[side] += output.filtered.items.len;
         try worker.events[side].appendSlice(job.gpa, output.events.items);
@@ -289,146 +282,6 @@ const Job = struct {
             if (job.spec.only_keys != null) if (!try filter.wants(&job.sides[side].?.ledger, ref)) continue;
             try worker.partitions[side].push(hash, ref.offset);
         }
-    }
-
-    // Walking side by side
-
-    /// Reads both ledgers side by side if they are in the same order. False if the rows have to be found by hash; then
-    /// nothing of what was seen is kept.
-    fn walkAll(job: *Job) Error!bool {
-        if (job.spec.external == null or job.spec.only_keys != null) return false;
-        if (job.spec.plan == .hash) {
-            job.plan_reason = "asked for: rows found by key hash";
-            return false;
-        }
-        if (totals.areNeeded(job.spec)) {
-            job.plan_reason = "totals look at every row: rows found by key hash";
-            return false;
-        }
-        const ledgers = [2]*const Ledger{ &job.state(.internal).ledger, &job.state(.external).ledger };
-        var planner: side_by_side.Planner = .{
-            .arena = job.arena,
-            .ledgers = ledgers,
-            .same_layout = compare.sameLayout(ledgers[0], ledgers[1]),
-            .chunk_bytes = job.spec.chunk_bytes,
-        };
-        const plan = try planner.plan() orelse {
-            job.plan_reason = planner.reason;
-            return false;
-        };
-        job.order = plan.order;
-        job.segments = plan.segments;
-        job.outcomes = try job.arena.alloc(side_by_side.Outcome, plan.segments.len);
-        @memset(job.outcomes, .{});
-        job.enterScan();
-        job.claims = .{ .len = plan.segments.len };
-        job.team.run(job, walkWorker);
-        if (try job.walkFailed()) return false;
-        try job.keepSegments();
-        job.plan = if (plan.order == .unsorted) .hash else .merge;
-        job.plan_reason = switch (plan.order) {
-            .ascending => "both sides strictly ascending by key",
-            .descending => "both sides strictly descending by key",
-            .by_length => "both sides strictly ascending by key, shorter keys first",
-            .unsorted => "rows in the same order, keys unsorted: compared side by side, uniqueness proved by hash",
-        };
-        try job.gatherScan();
-        return true;
-    }
-
-    fn walkWorker(job: *Job, index: u32) void {
-        const worker = &job.workers[index];
-        job.walkSegments(worker) catch |problem| {
-            worker.failure = problem;
-            job.claims.next.store(job.claims.len, .monotonic);
-        };
-    }
-
-    fn walkSegments(job: *Job, worker: *WorkerState) Error!void {
-        var comparer: compare.Comparer = try job.newComparer();
-        defer comparer.deinit(job.gpa);
-        const readers = try job.gpa.create([2]RowReader);
-        defer job.gpa.destroy(readers);
-        var walker: side_by_side.Walker = .{
-            .gpa = job.gpa,
-            .control = job.control,
-            .seed = job.seed,
-            .hash_mask = scan.hashMask(job.spec.hash_bits),
-            .comparer = &comparer,
-            .findings = &worker.findings,
-            .settled = &worker.settled,
-            .unsettled = .{ &worker.partitions[0], &worker.partitions[1] },
-            .faults = &worker.faults,
-            .readers = readers,
-        };
-        defer walker.deinit();
-        var arena: std.heap.ArenaAllocator = .init(job.gpa);
-        defer arena.deinit();
-        while (job.claims.take()) |index| {
-            const next = if (index + 1 < job.segments.len) &job.segments[index + 1] else null;
-            const outcome = try walker.walk(arena.allocator(), job.order, &job.segments[index], index == 0, next);
-            try job.keepOutcome(index, outcome);
-            for (&job.sides, job.segments[index].from, job.segments[index].to) |*side, from, to| side.*.?.ledger.mapping.release(from, to);
-            job.control.advance(job.segments[index].bytes());
-        }
-        worker.rows = walker.rows;
-        worker.ignored = walker.ignored;
-    }
-
-    fn keepOutcome(job: *Job, index: usize, outcome: side_by_side.Outcome) Error!void {
-        const kept = &job.outcomes[index];
-        kept.* = .{ .lines = outcome.lines };
-        kept.runs = try job.gpa.dupe(side_by_side.Run, outcome.runs);
-        for (&kept.checkpoints, outcome.checkpoints) |*mine, theirs| mine.* = try job.gpa.dupe(scan.Checkpoint, theirs);
-    }
-
-    /// Whether the rows turned out not to be in the order they were taken for; then everything starts anew.
-    fn walkFailed(job: *Job) Error!bool {
-        var unfit = false;
-        for (job.workers) |*worker| if (worker.failure) |failure| switch (failure) {
-            error.Unfit => unfit = true,
-            else => return failure,
-        };
-        if (job.control.isCancelled()) return error.Cancelled;
-        if (!unfit) return false;
-        job.plan_reason = "keys are not in order on both sides: rows found by key hash";
-        for (job.outcomes) |outcome| {
-            job.gpa.free(outcome.runs);
-            for (outcome.checkpoints) |checkpoints| job.gpa.free(checkpoints);
-        }
-        for (job.workers) |*worker| {
-            worker.failure = null;
-            worker.rows = @splat(0);
-            worker.ignored = @splat(0);
-            for (&worker.faults) |*list| list.clearRetainingCapacity();
-            for (&worker.partitions) |*p| p.clear();
-            worker.settled.clear();
-            worker.findings.deinit();
-            worker.findings = try .init(job.gpa, job.spec.compare.len, false);
-        }
-        return true;
-    }
-
-    /// Segments become the chunks by which line numbers are found, and their runs one list.
-    fn keepSegments(job: *Job) Error!void {
-        for (&job.sides, 0..) |*side, i| {
-            const chunks = try job.arena.alloc(scan.Chunk, job.segments.len);
-            for (chunks, job.segments, job.outcomes) |*chunk, segment, outcome| chunk.* = .{
-                .file = 0,
-                .begin = segment.from[i],
-                .limit = segment.to[i],
-                .first = .init(segment.from[i]),
-                .lines = outcome.lines[i],
-                .checkpoints = outcome.checkpoints[i],
-            };
-            side.*.?.chunks = chunks;
-        }
-        var runs: std.ArrayList(side_by_side.Run) = .empty;
-        for (job.outcomes) |outcome| {
-            try runs.appendSlice(job.arena, outcome.runs);
-            job.gpa.free(outcome.runs);
-        }
-        job.runs = runs.items;
     }
 
     // Errors of the input
@@ -527,7 +380,13 @@ const Job = struct {
         job.joinPartitions(worker) catch |problem| job.stop(worker, problem);
     }
 
-    fn joinPartitions(job: *Job, worker: *WorkerState) Error!void {
+    fn newComparer(job: *Job) Error!compare.Comparer {
+        const internal = &job.state(.internal).ledger;
+        const external = if (job.sides[1]) |*s| &s.ledger else internal;
+        return .init(job.gpa, internal, external, job.rules);
+    }
+
+    fn joinPartitions(job: *Job, worker: *Worker) Error!void {
         var comparer: compare.Comparer = try job.newComparer();
         defer comparer.deinit(job.gpa);
         var joiner: hash_join.Joiner = try .init(job.gpa, job.control, &comparer, &worker.findings, job.spec.unique);
@@ -545,8 +404,7 @@ const Job = struct {
         job.findings = try .init(job.gpa, job.spec.compare.len, job.spec.only_keys != null);
         for (job.workers) |*worker| {
             try job.findings.?.merge(&worker.findings);
-            for (&worker.partitions) |*p| p.clear();
-            worker.settled.clear();
+            worker.clearRows();
         }
     }
 

@@ -132,6 +132,7 @@ pub const Findings = struct {
         if (findings.matched_pairs) |*pairs| pairs.clearRetainingCapacity();
         findings.matched = 0;
         findings.distinct_keys = @splat(0);
+        findings.paired_in_order = false;
         for (findings.columns) |*column| {
             for ([_]*decimal.Sum{ &column.sum, &column.tolerated_sum }) |sum| sum.deinit(findings.gpa);
             column.* = .{};

@@ -251,11 +251,16 @@ inline fn orderBytes(a: []const u8, b: []const u8) std.math.Order {
 /// Where an aligned pair of rows stands: internal rows from `internal` on lie `external - internal` further on.
 pub const Run = struct { internal: u64, external: u64 };
 
-/// What one segment came to.
+/// What one segment came to. Owns its lists.
 pub const Outcome = struct {
     lines: [2]u64 = @splat(0),
     checkpoints: [2][]const scan.Checkpoint = @splat(&.{}),
     runs: []const Run = &.{},
+
+    pub fn deinit(outcome: *const Outcome, gpa: std.mem.Allocator) void {
+        gpa.free(outcome.runs);
+        for (outcome.checkpoints) |checkpoints| gpa.free(checkpoints);
+    }
 };
 
 /// One worker's walk. Not shared between threads.
@@ -275,8 +280,8 @@ pub const Walker = struct {
     readers: *[2]RowReader,
     runs: std.ArrayList(Run) = .empty,
 
-    /// Reads one segment whole; `arena` owns what the outcome holds.
-    pub fn walk(walker: *Walker, arena: std.mem.Allocator, order: Order, segment: *const Segment, is_first: bool, next: ?*const Segment) Error!Outcome {
+    /// Reads one segment whole.
+    pub fn walk(walker: *Walker, order: Order, segment: *const Segment, is_first: bool, next: ?*const Segment) Error!Outcome {
         for (walker.readers, 0..) |*reader, side| {
             const ledger = walker.comparer.ledgerOf(@enumFromInt(side));
             const fields = if (side == 0) walker.comparer.internal_fields else walker.comparer.external_fields;
@@ -288,11 +293,13 @@ pub const Walker = struct {
             .unsorted => try walker.alignRows(),
             inline else => |o| try walker.merge(o, is_first, next),
         }
-        var outcome: Outcome = .{ .runs = try arena.dupe(Run, walker.runs.items) };
+        var outcome: Outcome = .{};
+        errdefer outcome.deinit(walker.gpa);
+        outcome.runs = try walker.gpa.dupe(Run, walker.runs.items);
         for (walker.readers, 0..) |*reader, side| {
             if (reader.at != segment.to[side]) return error.Unfit;
             outcome.lines[side] = reader.lines;
-            outcome.checkpoints[side] = try arena.dupe(scan.Checkpoint, reader.checkpoints.items);
+            outcome.checkpoints[side] = try walker.gpa.dupe(scan.Checkpoint, reader.checkpoints.items);
             walker.rows[side] += reader.rows;
             walker.ignored[side] += reader.ignored;
             try walker.faults[side].appendSlice(walker.gpa, reader.faults.items);
