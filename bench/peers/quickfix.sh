@@ -1,20 +1,22 @@
 #!/bin/sh
-# `sh bench/peers/quickfix.sh [BATCHES]`: QuickFIX beside recon, where `libquickfix-dev` and a C++ compiler are installed; else says so
-# and ends with exit status 0.
+# `sh bench/peers/quickfix.sh [BATCHES]`: QuickFIX beside recon. RECON: the executable.
 # Prints one JSON object a line: setString and four fields for both messages of src/bench/fix-messages.ts, then what
-# `recon fix` finds in a log that QuickFIX's own FileLog wrote. Exit status 1: the log was not read whole. RECON: the executable.
+# `recon fix` finds in a log that QuickFIX's own FileLog wrote. Exit status 1: the log was not read whole; 77: nothing was
+# done, because `libquickfix-dev`, a C++ compiler or the executable is missing.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)
 compiler=${CXX:-c++}
+recon=${RECON:-$root/recon}
 
 skip() {
   echo "quickfix: skipped: $1" >&2
-  exit 0
+  exit 77
 }
 command -v "$compiler" >/dev/null || skip "no C++ compiler"
 printf '#include <quickfix/Message.h>\n' | "$compiler" -std=c++14 -w -fsyntax-only -x c++ - 2>/dev/null ||
   skip "no libquickfix-dev (Debian: apt-get install libquickfix-dev)"
+[ -x "$recon" ] || skip "no executable to read the log with: bun run build, or set RECON"
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -28,8 +30,6 @@ node_modules/.bin/bun -e '
 "$work/quickfix" time ExecutionReport "$work/ExecutionReport" 169 "${1:-300}" 17 55 32 31
 "$work/quickfix" time NewOrderSingle "$work/NewOrderSingle" 158 "${1:-300}" 11 55 38 44
 
-recon=${RECON:-$root/recon}
-[ -x "$recon" ] || skip "no executable to read the log with: bun run build, or set RECON"
 "$work/quickfix" log "$work/log" 1000
 "$recon" fix "$work"/log/*.messages.current.log --json >"$work/audit.json" || [ $? -eq 1 ]
 node_modules/.bin/bun -e '

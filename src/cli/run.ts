@@ -143,28 +143,25 @@ function failure({ errors, error_count }: RunResult, { breaks, rejects }: Values
 function checkAccounting({ internal, external, matched, breaks }: RunResult, pair: OpenedPair): void {
   const classes = ({ matched, mismatch, missing, duplicate, missing_key, rejected }: SideCounts) =>
     matched + mismatch + missing + duplicate + missing_key + rejected;
-  const accounts: [string, number, number][] = [
-    ["rows of the internal ledger", internal.rows, classes(internal)],
-    ["rows of the external ledger", external.rows, classes(external)],
-  ];
-  // Where rows are folded, many of them are one break.
-  if (pair.internal.group === null)
+  const accounts: [string, number, number][] = [["rejected", internal.rejected + external.rejected, breaks.rejected]];
+  const sides = { internal, external };
+  for (const [side, other] of [
+    ["internal", "external"],
+    ["external", "internal"],
+  ] as const) {
+    const rows = sides[side];
+    accounts.push([`rows of the ${side} ledger`, rows.rows, classes(rows)]);
+    // Where rows are folded, many of them are one break.
+    if (pair[side].group !== null) continue;
     accounts.push(
-      ["matched internal rows", internal.matched, matched],
-      ["mismatched internal rows", internal.mismatch, breaks.mismatch],
-      ["missing_external", internal.missing, breaks.missing_external],
-      ["duplicate_internal", internal.duplicate, breaks.duplicate_internal],
+      [`matched ${side} rows`, rows.matched, matched],
+      [`mismatched ${side} rows`, rows.mismatch, breaks.mismatch],
+      [`missing_${other}`, rows.missing, breaks[`missing_${other}`]],
+      [`duplicate_${side}`, rows.duplicate, breaks[`duplicate_${side}`]],
     );
-  if (pair.external.group === null)
-    accounts.push(
-      ["matched external rows", external.matched, matched],
-      ["mismatched external rows", external.mismatch, breaks.mismatch],
-      ["missing_internal", external.missing, breaks.missing_internal],
-      ["duplicate_external", external.duplicate, breaks.duplicate_external],
-    );
+  }
   if (pair.internal.group === null && pair.external.group === null)
     accounts.push(["missing_key", internal.missing_key + external.missing_key, breaks.missing_key]);
-  accounts.push(["rejected", internal.rejected + external.rejected, breaks.rejected]);
   for (const [what, one, other] of accounts) {
     if (one !== other)
       throw problem("internal", `internal error: the accounts do not balance: ${what}: ${one} and ${other}`);

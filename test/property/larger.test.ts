@@ -5,7 +5,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { requireExecutable, runCommand, scratchFolder } from "../executable";
 import { argumentsOf, cpuLevels, environmentOf, randomWay, type Way } from "./judge";
-import { Random, type LedgerPair } from "./ledgers";
+import { plainOptions, Random, type LedgerPair } from "./ledgers";
 
 const recon = requireExecutable();
 const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 31));
@@ -56,7 +56,6 @@ async function outputs(cwd: string, pair: LedgerPair, way: Way) {
 }
 
 function largerPair(random: Random, kind: string): LedgerPair {
-  const side = { delimiter: 0x2c, quote: 0x22, header: "yes", columns: null, trim: false, foldCase: false } as const;
   const rows = 4000 + random.below(6000);
   const keys = kind === "repeated keys" ? rows >> 2 : rows;
   const mine = Array.from({ length: rows }, (_, n) => ({
@@ -79,16 +78,7 @@ function largerPair(random: Random, kind: string): LedgerPair {
   return {
     internal: [{ path: "internal.csv", bytes: file(mine) }],
     external: [{ path: "external.csv", bytes: file(ordered) }],
-    options: {
-      internal: side,
-      external: side,
-      key: ["id"],
-      compare: null,
-      ignore: [],
-      reject: true,
-      unique: random.chance(0.3),
-      maxBreaks: 0,
-    },
+    options: { ...plainOptions, reject: true, unique: random.chance(0.3) },
   };
 }
 

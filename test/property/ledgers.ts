@@ -40,6 +40,27 @@ export interface LedgerPair {
   options: Options;
 }
 
+const plainSide: SideOptions = {
+  delimiter: 0x2c,
+  quote: 0x22,
+  header: "yes",
+  columns: null,
+  trim: false,
+  foldCase: false,
+};
+
+/** CSV with a header whose column `id` is the key, and nothing else asked for. */
+export const plainOptions: Options = {
+  internal: plainSide,
+  external: plainSide,
+  key: ["id"],
+  compare: null,
+  ignore: [],
+  reject: false,
+  unique: false,
+  maxBreaks: 0,
+};
+
 /** A row is a list of field texts; a char above 0xff is not used, one above 0x7f stands for that very byte. */
 type Bytes = string;
 

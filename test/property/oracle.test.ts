@@ -2,6 +2,7 @@
 import { expect, test } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { plainOptions } from "./ledgers";
 import {
   breaksCsv,
   breaksJsonl,
@@ -99,17 +100,7 @@ test("plain decimals", () => {
   expect(printed("123456789012345678901234567890.010")).toBe("123456789012345678901234567890.01");
 });
 
-const side: SideOptions = { delimiter: 0x2c, quote: 0x22, header: "yes", columns: null, trim: false, foldCase: false };
-const plain: Options = {
-  internal: side,
-  external: side,
-  key: ["k"],
-  compare: null,
-  ignore: [],
-  reject: false,
-  unique: false,
-  maxBreaks: 0,
-};
+const plain: Options = { ...plainOptions, key: ["k"] };
 
 function breaksOf(internal: string, external: string, options: Options = plain): string {
   const file = (path: string, content: string) => [{ path, bytes: new TextEncoder().encode(content) }];

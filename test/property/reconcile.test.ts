@@ -5,7 +5,7 @@ import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { requireExecutable, scratchFolder } from "../executable";
 import { cpuLevels, judge, randomWay, reproduction, shrink, type Way } from "./judge";
-import { Random, randomPair, type LedgerPair } from "./ledgers";
+import { plainOptions, Random, randomPair, type LedgerPair } from "./ledgers";
 
 requireExecutable();
 const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 31));
@@ -55,21 +55,11 @@ test(`${rounds} random pairs, SEED=${seed}`, async () => {
 
 test("canary: a judge that is told of one other byte objects", async () => {
   using scratch = scratchFolder();
-  const side = { delimiter: 0x2c, quote: 0x22, header: "yes", columns: null, trim: false, foldCase: false } as const;
   const file = (path: string, price: string) => [{ path, bytes: Buffer.from(`id,price\nT1,1\nT2,${price}\n`) }];
   const pair: LedgerPair = {
     internal: file("internal.csv", "1.10"),
     external: file("external.csv", "1.1"),
-    options: {
-      internal: side,
-      external: side,
-      key: ["id"],
-      compare: null,
-      ignore: [],
-      reject: false,
-      unique: false,
-      maxBreaks: 0,
-    },
+    options: plainOptions,
   };
   const way = randomWay(new Random(1), "v2");
   expect(await judge(pair, way, scratch.path)).toEqual([]);
