@@ -101,7 +101,7 @@ class LogWriter {
   #damage(text: string): string {
     const { random } = this;
     const place = integer(random, 10, text.length - 1);
-    switch (integer(random, 0, 6)) {
+    switch (integer(random, 0, 7)) {
       case 0:
         return text.replace(/10=\d\d\d\x01$/, `10=${String(integer(random, 0, 255)).padStart(3, "0")}\x01`);
       case 1:
@@ -114,10 +114,22 @@ class LogWriter {
         return text.slice(0, -1);
       case 5:
         return text.replace(/95=13/, `95=${random.pick(["12", "900", "x", "99999999999999"])}`);
+      case 6:
+        return renamed(
+          text,
+          random.pick(["55", "54"]),
+          random.pick(["4294967351", "2147483648", "99999999999", "054", "0", ""]),
+        );
       default:
         return text.replace(/10=\d\d\d\x01$/, random.pick(["", "10=1\x01", "10=12", "10=abc\x01"]));
     }
   }
+}
+
+/** One field under another tag, framed as it should be. */
+function renamed(text: string, tag: string, other: string): string {
+  const [, begin, body] = /^8=([^\x01]*)\x019=\d*\x01(.*)10=\d*\x01$/s.exec(text) ?? [];
+  return body === undefined ? text : frame(body.replace(`\x01${tag}=`, `\x01${other}=`), begin!);
 }
 
 /** `|` in a body is SOH. */

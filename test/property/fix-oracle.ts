@@ -184,8 +184,9 @@ function splitFields(text: string, at: number, body: number, end: number, sep: s
   for (let place = at; place < end;) {
     let stop: number = text.indexOf(sep, place);
     if (stop < 0 || stop > end - 1) stop = end;
-    const tag = /^([1-9]\d*)=/.exec(text.slice(place, stop))?.[1];
-    if (tag === undefined || Number(tag) > 2147483647) {
+    const tag = /^(\d+)=/.exec(text.slice(place, stop))?.[1];
+    if (tag !== undefined && (tag.startsWith("0") || Number(tag) > 2147483647)) return "bad_tag";
+    if (tag === undefined) {
       if (sep === "\x01" || fields.length === 0) return "bad_tag";
       const last = places.at(-1)!;
       last.to = stop;

@@ -360,7 +360,7 @@ pub const Parser = struct {
         parser.fields = try parser.gpa.realloc(parser.fields, parser.fields.len * 2);
     }
 
-    /// The general way, for messages whose separators were printed. A piece without a tag belongs to the field before it:
+    /// The general way, for messages whose separators were printed. A piece without a number and `=` in front belongs to the field before it:
     /// then its separator was a byte of the value, and the CheckSum has to confirm it.
     fn readPrinted(parser: *Parser, start: Start, body_end: u64, stated: ?u8, checks: Checks) error{OutOfMemory}!?Defect {
         const separator = start.separator.text();
@@ -376,7 +376,7 @@ pub const Parser = struct {
         while (at < len) {
             var field_end = std.mem.findPos(u8, base[0..len], at, separator) orelse len;
             const tag, const value = tagIn(base + at, field_end - at) orelse {
-                if (parser.count == 0) return .bad_tag;
+                if (parser.count == 0 or beginsWithNumber(base[at..field_end])) return .bad_tag;
                 // The bytes from the end of the last value on, its separator among them, are its value too.
                 const last = &parser.fields[parser.count - 1];
                 last.len = @intCast(field_end - last.start);
@@ -433,6 +433,13 @@ inline fn tagAt(text: [*]const u8) ?struct { u32, usize } {
 fn tagIn(text: [*]const u8, len: usize) ?struct { u32, usize } {
     const tag, const name_len = tagAt(text) orelse return null;
     return if (name_len <= len) .{ tag, name_len } else null;
+}
+
+/// Whether digits and `=` stand in front: a field, also where they are no tag.
+fn beginsWithNumber(piece: []const u8) bool {
+    const mark = std.mem.findScalar(u8, piece, '=') orelse return false;
+    for (piece[0..mark]) |byte| if (!std.ascii.isDigit(byte)) return false;
+    return mark != 0;
 }
 
 fn longTagAt(text: [*]const u8) ?struct { u32, usize } {
@@ -558,6 +565,31 @@ test "defects" {
     try testing.expectEqual(null, try readOne(&parser, try build(arena.allocator(), cases[0][1], .soh)));
     try testing.expectEqualStrings("AB\x0117=FAKE\x01CD", parser.get(96).?);
     try testing.expectEqualStrings("E1", parser.get(17).?);
+}
+
+test "a piece of a printed message is a field if it begins with a number and =, and else part of the value before" {
+    var arena: std.heap.ArenaAllocator = .init(testing.allocator);
+    defer arena.deinit();
+    var parser: Parser = try .init(testing.allocator);
+    defer parser.deinit();
+    for ([_][]const u8{ "99999999999", "4294967313", "2147483648", "99999999999999999999999", "017", "0", "00000000000000017" }) |tag| {
+        for (std.enums.values(Separator)) |separator| for ([_]bool{ false, true }) |tolerate| {
+            errdefer std.debug.print("{s} {t}\n", .{ tag, separator });
+            const body = try std.fmt.allocPrint(arena.allocator(), "35=8|58=x|{s}=E1|17=E2|", .{tag});
+            const text = try build(arena.allocator(), body, separator);
+            const start = findStart(text.ptr, 0, text.len).?;
+            try testing.expectEqual(.bad_tag, try parser.read(text.ptr, start, text.len, .{ .tolerate = tolerate }));
+        };
+    }
+    // Each of these separators was printed, and is a byte of the value.
+    for ([_][]const u8{ "y", "=y", "-1=y", "1x=y", "1 =y", "1", "" }) |piece| {
+        errdefer std.debug.print("{s}\n", .{piece});
+        const value = try std.fmt.allocPrint(arena.allocator(), "x;{s}", .{piece});
+        const body = try std.fmt.allocPrint(arena.allocator(), "35=8|58={s}|17=E2|", .{value});
+        try testing.expectEqual(null, try readOne(&parser, try build(arena.allocator(), body, .semicolon)));
+        try testing.expectEqualStrings(value, parser.text(58));
+        try testing.expectEqualStrings("E2", parser.text(17));
+    }
 }
 
 test "a message of everyday size allocates nothing; a larger one grows the table of fields once" {
