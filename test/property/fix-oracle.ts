@@ -86,7 +86,9 @@ function readAll(text: string, from: number, to: number, state: State): void {
     at = found.end;
     if (found.warned) state.reading.warnings++;
     state.reading.messages++;
-    const type = value(found.fields, "35") ?? "";
+    const named = value(found.fields, "35") ?? "";
+    // Choice: no standard has longer types; they are counted together.
+    const type = named.length > 8 ? "other" : named;
     state.reading.byType[type] = (state.reading.byType[type] ?? 0) + 1;
     if (type === "8") takeReport({ file: state.file, line, fields: found.fields }, state);
     const envelope = found.places.find(({ tag }) => tag === "213");
