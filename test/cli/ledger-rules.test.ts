@@ -165,6 +165,19 @@ test("equal bytes that both sides read to the same value are not equal by value 
 });
 
 describe("control totals", () => {
+  test("keep the values they are by, also where nothing was to add", async () => {
+    const rows = Array.from({ length: 8 }, (_, i) => `T${i},C${i % 5},${i % 5 === 4 ? "" : i},1\n`);
+    const ledger = `id,ccy,a,b\n${rows.join("")}TRL,8,24\n`;
+    const trailer = 'trailer = "TRL,{count},{sum:a}"\n';
+    const rules = `[internal]\n${trailer}[external]\n${trailer}[columns.a]\ntype = "decimal"\n[columns.b]\ntype = "decimal"\n[controls]\nsum = ["a", "b"]\nby = "ccy"\n`;
+    const args = [...pair, "--threads", "1"];
+    const { document } = await run({ "a.csv": ledger, "b.csv": ledger, "recon.toml": rules }, args, {
+      RECON_CHUNK_BYTES: "64",
+    });
+    const labels = document.controls.map(({ column, by }: { column: string; by: string }) => column + by);
+    expect(labels).toEqual(["aC0", "aC1", "aC2", "aC3", "aC4", "bC0", "bC1", "bC2", "bC3", "bC4"]);
+  });
+
   test("by currency, and a difference alone makes exit status 1", async () => {
     const files = {
       "a.csv": "id,amt,ccy\nT1,1.10,EUR\nT2,2,USD\n",

@@ -112,9 +112,10 @@ pub const Totals = struct {
     fn addControl(totals: *Totals, ref: Ref, control: abi.ControlSpec, by_value: *ByValue) error{OutOfMemory}!void {
         const column = totals.side.of(control);
         const text = try totals.ledger.value(ref, totals.fields, column, &totals.scratch);
-        const number = try totals.ledger.reading.number.parse(totals.scratch.gpa(), text) orelse return;
         const by = if (control.by) |by| try totals.ledger.value(ref, totals.fields, totals.side.of(by), &totals.scratch) else "";
-        try (try totals.sumBy(by_value, by)).add(totals.gpa, &number);
+        const sum = try totals.sumBy(by_value, by);
+        const number = try totals.ledger.reading.number.parse(totals.scratch.gpa(), text) orelse return;
+        try sum.add(totals.gpa, &number);
     }
 
     fn sumBy(totals: *Totals, by_value: *ByValue, by: []const u8) error{OutOfMemory}!*Sum {
@@ -222,7 +223,7 @@ pub fn weightOf(ledger: *const Ledger, offset: u64, fields: []const record.Field
     return count;
 }
 
-/// The control totals of both sides, by value in the order of bytes.
+/// The control totals of both sides, by value in the order of bytes. They outlive the totals, whose arena owns the values.
 pub fn compareControls(arena: std.mem.Allocator, specs: []const abi.ControlSpec, internal: *const Totals, external: *const Totals) error{OutOfMemory}![]const abi.ControlTotal {
     var out: std.ArrayList(abi.ControlTotal) = .empty;
     for (specs, internal.controls, external.controls) |spec, *left, *right| {
@@ -240,7 +241,7 @@ pub fn compareControls(arena: std.mem.Allocator, specs: []const abi.ControlSpec,
             const apart = try Decimal.difference(arena, &b, &a);
             try out.append(arena, .{
                 .column = spec.name,
-                .by = if (spec.by == null) null else by,
+                .by = if (spec.by == null) null else try arena.dupe(u8, by),
                 .internal = try std.fmt.allocPrint(arena, "{f}", .{a}),
                 .external = try std.fmt.allocPrint(arena, "{f}", .{b}),
                 .difference = try std.fmt.allocPrint(arena, "{f}", .{apart}),

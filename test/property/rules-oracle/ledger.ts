@@ -147,10 +147,11 @@ function readCells(
     const sign = rules.signs.get(name);
     const factor =
       sign === undefined || type === undefined ? null : signOf(raw.get(sign.column) as string, sign, rules);
-    if (factor === 0) return null;
+    if (factor === 0 && text !== "") return null;
     const number = text === "" || type === undefined ? null : readTyped(text, type, rules, factor);
     if (number === undefined) return null;
-    cells.set(name, { raw: value, text, number });
+    // A sign that another column says stands in front, as it would in the file.
+    cells.set(name, { raw: value, text: factor === -1 && text !== "" ? `-${text}` : text, number });
   }
   return cells;
 }
@@ -212,7 +213,7 @@ function withoutTrailer(records: TextRecord[], names: string[], rules: SideRules
     const column = /^\{sum:(.*)\}$/.exec(part)?.[1];
     const isRight =
       column !== undefined
-        ? isSum(said, rows, names.indexOf(column), rules)
+        ? isSum(said, rows, names, column, rules)
         : part === "{count}"
           ? said === String(rows.length)
           : said === part;
@@ -221,15 +222,15 @@ function withoutTrailer(records: TextRecord[], names: string[], rules: SideRules
   return rows;
 }
 
-function isSum(said: string, rows: TextRecord[], place: number, rules: SideRules): boolean {
+function isSum(said: string, rows: TextRecord[], names: string[], column: string, rules: SideRules): boolean {
+  const place = names.indexOf(column);
   const wanted = readNumber(said, rules.format);
   let sum = zero;
   for (const { fields, isMalformed } of rows) {
-    const text = readText(fields[place] ?? "", rules);
-    const number = text === "" ? { value: zero } : readNumber(text, rules.format);
-    if (number === null || isMalformed || fields[place] === undefined)
-      throw new Unspecified("a row without a number to add");
-    sum = add(sum, number.value);
+    if (isMalformed || fields.length !== names.length) throw new Unspecified("the numbers of a row of another width");
+    // Of a rejected row what can be read is added.
+    const number = readNumber(readText(fields[place] as string, rules), rules.format);
+    sum = add(sum, number?.value ?? zero);
   }
   return wanted !== null && order(sum, wanted.value) === 0;
 }

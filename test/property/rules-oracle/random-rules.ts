@@ -16,18 +16,24 @@ import {
 import { offset_minutes } from "./times";
 
 /** What a column of a random ledger holds. */
-type Kind = "key" | "number" | "time" | "day" | "code" | "word";
+type Kind = "key" | "number" | "time" | "day" | "code" | "word" | "sign" | "status" | "currency";
 
 interface Column {
   name: string;
   /** What the external side calls it. */
   external: string;
   kind: Kind;
+  /** Columns of other kinds than values are there for rules, under one name. */
+  isCompared: boolean;
+  on: readonly Side[];
   lines: string[];
   /** Of numbers: distances that are at the edge, for a value. */
   gaps: (value: bigint) => bigint[];
   maps: Record<Side, Map<string, string> | null>;
-  isSigned: Record<Side, boolean>;
+  /** Another column says the sign. */
+  isUnsigned: Record<Side, boolean>;
+  /** Of signs: the column whose signs they are. */
+  signs: string | null;
 }
 
 type Value = bigint | string | null;
@@ -37,7 +43,17 @@ interface Drawn {
   columns: Column[];
   how: Record<Side, Spelling>;
   delimiter: Record<Side, string>;
+  frames: Record<Side, Frame>;
   badness: number;
+}
+
+/** What stands around the rows of a file. */
+interface Frame {
+  preamble: string[];
+  headerMatch: string | null;
+  /** The columns that a trailer adds up; null without a trailer. */
+  trailer: Column[] | null;
+  stop: string | null;
 }
 
 const words = ["FILLED", "PARTIAL", "new", "1.0", "1", "01", "", "x"];
@@ -61,9 +77,25 @@ const timeTolerances: [text: string | null, gaps_ms: number[]][] = [
   ["1h", [3_600_000, -3_600_001]],
 ];
 
+const preambles = ["Report of 2 March\n", "\n", 'our "id"s; as of,today|\n', "a,b,c,d,e,f\r\n", "id's\n"];
+
+function randomFrame(random: Random, side: Side, columns: Column[]): Frame {
+  const here = columns.filter(({ on }) => on.includes(side));
+  const name = (column: Column) => column[side === "internal" ? "name" : "external"];
+  const isDressed = random.chance(0.25);
+  return {
+    preamble: isDressed ? random.shuffle(preambles).slice(0, random.below(4)) : [],
+    headerMatch: isDressed ? name(random.pick(here)) : null,
+    trailer: random.chance(0.2) ? here.filter(({ kind }) => kind === "number" && random.chance(0.6)) : null,
+    stop: random.chance(0.15) ? "*** END" : null,
+  };
+}
+
 export function randomInputs(random: Random): Inputs {
+  const columns = randomColumns(random);
   const drawn: Drawn = {
-    columns: randomColumns(random),
+    columns,
+    frames: { internal: randomFrame(random, "internal", columns), external: randomFrame(random, "external", columns) },
     how: { internal: randomSpelling(random), external: randomSpelling(random) },
     delimiter: { internal: random.pick([",", ",", ";", "|"]), external: random.pick([",", ",", ";", "|"]) },
     badness: random.pick([0, 0, 0, 0.03, 0.2]),
@@ -86,10 +118,13 @@ function randomColumns(random: Random): Column[] {
     name,
     external: random.chance(0.6) ? name : `${name}_2`,
     kind,
+    isCompared: true,
+    on: sides,
     lines,
     gaps: () => [],
     maps: { internal: null, external: null },
-    isSigned: { internal: false, external: false },
+    isUnsigned: { internal: false, external: false },
+    signs: null,
   });
   const columns = [column("id", "key")];
   if (random.chance(0.4)) columns.push(column("code", "code"));
@@ -100,7 +135,30 @@ function randomColumns(random: Random): Column[] {
   if (random.chance(0.4)) columns.push(dayColumn(random, column("day", "day")));
   for (const one of columns)
     if (one.kind === "code" || (one.kind === "key" && random.chance(0.15))) addMaps(random, one);
+  if (random.chance(0.25)) columns.push(column("venue", "key"));
+  const helpers = (["status", "currency"] as const).filter(() => random.chance(0.35));
+  columns.push(...helpers.map((kind) => ({ ...column(kind, kind), external: kind, isCompared: false })));
+  for (const one of columns.filter(({ kind }) => kind === "number")) {
+    if (random.chance(0.3)) columns.push(signColumn(random, one, column(`${one.name}_sign`, "sign")));
+    else if (helpers.includes("currency") && random.chance(0.5)) addToleranceBy(random, one);
+  }
   return [columns[0] as Column, ...random.shuffle(columns.slice(1))];
+}
+
+function signColumn(random: Random, number: Column, column: Column): Column {
+  const on = random.pick([sides, sides, ["internal"], ["external"]] as const);
+  const only = random.chance(0.3) || on.length === 1 ? random.pick([null, ...on]) : null;
+  number.lines.push(
+    `signed_by = { column = "${column.name}", negative = ["SELL", "SSHT"], positive = ["BUY", "1"]${only === null ? "" : `, on = "${only}"`} }`,
+  );
+  for (const side of on) number.isUnsigned[side] = only === null || only === side;
+  return { ...column, external: column.name, isCompared: false, on, signs: number.name };
+}
+
+function addToleranceBy(random: Random, number: Column): void {
+  const before = number.gaps;
+  number.gaps = (value) => [...before(value), 100n, -100n, 10_000n, -10_001n, -value / 100n, -value / 100n - 1n];
+  number.lines.push(`tolerance_by = { column = "currency", JPY = "1", USD = "${random.pick(["0.01", "1%"])}" }`);
 }
 
 function numberColumn(random: Random, column: Column): Column {
@@ -145,8 +203,15 @@ function randomRow(random: Random, columns: Column[]): Row {
   return new Map(columns.map((column) => [column.name, randomValue(random, column)]));
 }
 
-function randomValue(random: Random, { kind }: Column): Value {
+function randomValue(random: Random, { kind, name }: Column): Value {
+  if (name === "venue") return random.pick(["XLON", "XPAR", ""]);
   switch (kind) {
+    case "sign":
+      return null;
+    case "status":
+      return random.pick(["FILLED", "PARTIAL", "CANCELLED", ""]);
+    case "currency":
+      return random.pick(["USD", "JPY", "EUR", ""]);
     case "key":
       return random.chance(0.05) ? "" : `K${random.below(6)}`;
     case "code":
@@ -196,22 +261,40 @@ function ledgerText(random: Random, side: Side, rows: Row[], drawn: Drawn): stri
   const delimiter = drawn.delimiter[side];
   const line = (fields: string[]) =>
     `${fields.map((field) => quotedIfNeeded(random, field, delimiter)).join(delimiter)}\n`;
+  const columns = drawn.columns.filter(({ on }) => on.includes(side));
   const spelled = rows.map((row) => {
-    const fields = drawn.columns.map((column) => spelledValue(random, side, column, row, drawn));
+    const fields = columns.map((column) => spelledValue(random, side, column, row, drawn));
     if (random.chance(drawn.badness / 4)) fields.push("more");
     return line(fields);
   });
-  const header = line(drawn.columns.map((column) => (side === "internal" ? column.name : column.external)));
-  return [header, ...spelled].join("");
+  const header = line(columns.map((column) => column[side === "internal" ? "name" : "external"]));
+  const { preamble, trailer, stop } = drawn.frames[side];
+  if (random.chance(0.2)) spelled.splice(random.below(spelled.length + 1), 0, random.pick(["\n", " \n", "\r\n"]));
+  const end = trailer === null ? "" : line(trailerFields(random, side, rows, trailer, drawn));
+  const behind = stop === null ? "" : `${stop} of file\n"garbage\n\n`;
+  return [...preamble, header, ...spelled, end, behind].join("");
+}
+
+/** Now and then a wrong one. */
+function trailerFields(random: Random, side: Side, rows: Row[], sums: Column[], drawn: Drawn): string[] {
+  const count = rows.length + (random.chance(0.05) ? 1 : 0);
+  const totals = sums.map((column) => {
+    const values = rows.map((row) => row.get(column.name)).filter((value) => typeof value === "bigint");
+    const sizes = column.isUnsigned[side] ? values.map((value) => (value < 0n ? -value : value)) : values;
+    const total = sizes.reduce((sum, value) => sum + value, random.chance(0.05) ? 1n : 0n);
+    return spellNumber(random, total, false, drawn.how[side]);
+  });
+  return [random.chance(0.03) ? "TRAIL" : "TRL", String(count), ...totals];
 }
 
 function spelledValue(random: Random, side: Side, column: Column, row: Row, { how, badness }: Drawn): string {
   const spelling = how[side];
-  const text = goodText(random, side, column, row.get(column.name) ?? null, spelling);
+  const text = goodText(random, side, column, row.get(column.signs ?? column.name) ?? null, spelling);
   return random.chance(badness) ? spellBadly(random, text) : untidy(random, text, spelling);
 }
 
 function goodText(random: Random, side: Side, column: Column, value: Value, how: Spelling): string {
+  if (column.kind === "sign") return random.pick(Number(value ?? 0) < 0 ? ["SELL", "SSHT"] : ["BUY", "1"]);
   if (value === null || value === "") return random.pick(["", ...how.nulls]);
   if (typeof value === "string") {
     const map = column.maps[side];
@@ -219,7 +302,7 @@ function goodText(random: Random, side: Side, column: Column, value: Value, how:
   }
   if (column.kind === "time") return spellTime(random, Number(value), how, offset_minutes);
   if (column.kind === "day") return spellDay(random, Number(value), how);
-  return spellNumber(random, value, column.isSigned[side], how);
+  return spellNumber(random, value, column.isUnsigned[side], how);
 }
 
 function quotedIfNeeded(random: Random, field: string, delimiter: string): string {
@@ -228,13 +311,14 @@ function quotedIfNeeded(random: Random, field: string, delimiter: string): strin
 }
 
 function rulesLines(random: Random, drawn: Drawn): string[] {
-  const { columns, how, delimiter } = drawn;
+  const { columns, how, delimiter, frames } = drawn;
   const named = ({ name, external }: Column) =>
     name === external ? JSON.stringify(name) : `{ internal = "${name}", external = "${external}" }`;
-  const [key, ...others] = columns as [Column, ...Column[]];
+  const keys = columns.filter(({ kind }) => kind === "key");
+  const compared = columns.filter(({ kind, isCompared }) => kind !== "key" && isCompared);
   return [
-    `key = [${named(key)}]`,
-    `compare = [${random.shuffle(others).map(named).join(", ")}]`,
+    `key = [${keys.map(named).join(", ")}]`,
+    `compare = [${random.shuffle(compared).map(named).join(", ")}]`,
     ...(random.chance(0.6) ? ['on_bad_row = "reject"'] : []),
     ...(random.chance(0.15) ? ["unique = true"] : []),
     ...(random.chance(0.1) ? ["max_breaks = 2"] : []),
@@ -242,9 +326,35 @@ function rulesLines(random: Random, drawn: Drawn): string[] {
       `[${side}]`,
       `delimiter = "${delimiter[side]}"`,
       ...spellingLines(how[side]),
+      ...frameLines(side, frames[side], delimiter[side]),
+      ...(columns.some(({ kind }) => kind === "status") && random.chance(0.7) ? [whereLine(random)] : []),
       ...(random.chance(how[side].isUntidy ? 0.6 : 0.1) ? ["trim = true"] : []),
       ...(random.chance(how[side].isUntidy ? 0.5 : 0.1) ? ["fold_case = true"] : []),
     ]),
     ...columns.flatMap((column) => (column.lines.length === 0 ? [] : [`[columns.${column.name}]`, ...column.lines])),
+    ...controlLines(random, columns),
   ];
+}
+
+function frameLines(side: Side, { headerMatch, trailer, stop }: Frame, delimiter: string): string[] {
+  const sums = (trailer ?? []).map((column) => `{sum:${column[side === "internal" ? "name" : "external"]}}`);
+  return [
+    ...(headerMatch === null ? [] : [`header_match = "${headerMatch}"`]),
+    ...(trailer === null ? [] : [`trailer = "${["TRL", "{count}", ...sums].join(delimiter)}"`]),
+    ...(stop === null ? [] : [`stop_at = "${stop}"`]),
+  ];
+}
+
+function whereLine(random: Random): string {
+  const values = random.pick([["FILLED", "PARTIAL"], ["FILLED", ""], ["CANCELLED"]]);
+  return `where = [{ column = "status", in = ${JSON.stringify(values)} }]`;
+}
+
+function controlLines(random: Random, columns: Column[]): string[] {
+  const isDecimal = ({ lines, kind }: Column) => kind === "number" && lines.length > 0;
+  const sums = columns.filter((column) => isDecimal(column) && random.chance(0.4)).map(({ name }) => name);
+  if (sums.length === 0) return [];
+  const groupings = columns.filter(({ kind }) => ["currency", "word", "code"].includes(kind));
+  const by = random.chance(0.6) && groupings.length > 0 ? random.pick(groupings).name : null;
+  return ["[controls]", `sum = ${JSON.stringify(sums)}`, ...(by === null ? [] : [`by = "${by}"`])];
 }
