@@ -2,13 +2,14 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { pages } from "./docs";
+import { notices, noticesPath } from "./notices";
 import { root, run, zig } from "./processes";
 
 const boundaryPath = join(root, "src/generated/abi.ts");
 const boundary = readFileSync(boundaryPath, "utf8");
 await run("abi", [zig(), "build", "abi"]);
 const stale = readFileSync(boundaryPath, "utf8") === boundary ? [] : [boundaryPath];
-for (const [path, text] of pages()) {
+for (const [path, text] of [...pages(), [noticesPath, await notices()] as const]) {
   if (existsSync(path) && readFileSync(path, "utf8") === text) continue;
   await Bun.write(path, text);
   stale.push(path);
