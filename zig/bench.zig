@@ -123,7 +123,7 @@ const LedgerBench = struct {
 
     /// Spreads all rows over partitions and puts each partition into a table.
     fn fillTable(bench: *LedgerBench) !u64 {
-        var memory: memory_module.Memory = .{ .limit_bytes = std.math.maxInt(u64), .directory = null };
+        var memory: memory_module.Memory = .init(std.math.maxInt(u64), null);
         defer memory.deinit();
         const count = std.math.clamp(std.math.ceilPowerOfTwo(usize, bench.refs.items.len / 4096 + 1) catch 1, 1, 8192);
         var partitions: partition.Partitions = try .init(bench.gpa, &memory, count);

@@ -30,10 +30,10 @@ pub fn run(gpa: std.mem.Allocator, arena: std.mem.Allocator, spec: abi.FoldSpec,
         .spec = spec,
         .control = control,
         .team = .init(spec.threads, false),
-        .memory = .{
-            .limit_bytes = if (spec.memory_bytes == 0) std.math.maxInt(u64) else spec.memory_bytes,
-            .directory = if (spec.temp_directory) |path| try arena.dupeZ(u8, path) else null,
-        },
+        .memory = .init(
+            if (spec.memory_bytes == 0) std.math.maxInt(u64) else spec.memory_bytes,
+            if (spec.temp_directory) |path| try arena.dupeZ(u8, path) else null,
+        ),
         .writer = .{ .control = control, .fd = spec.output_fd },
     };
     defer job.deinit();

@@ -137,7 +137,7 @@ const Job = struct {
         try job.makeRules();
         job.partitions = job.partitionCount();
         const limit = if (job.spec.memory_bytes == 0) std.math.maxInt(u64) else job.spec.memory_bytes;
-        job.memory = .{ .limit_bytes = limit, .directory = if (job.spec.temp_directory) |path| try job.arena.dupeZ(u8, path) else null };
+        job.memory = .init(limit, if (job.spec.temp_directory) |path| try job.arena.dupeZ(u8, path) else null);
         const workers = try job.arena.alloc(Worker, job.team.threads);
         for (workers, 0..) |*worker, i| {
             worker.* = try .init(job.gpa, &job.memory, job.partitions, &job.spec);

@@ -1,6 +1,7 @@
 //! Which core each worker is pinned to (`--pin`): the cores this process may use, one NUMA node filled before the next,
 //! so that memory a worker touches first lies on its own node. Read from Linux's sysfs; used by parallel.zig.
 const std = @import("std");
+const sysfs = @import("sysfs.zig");
 
 pub const max_cores = 1024;
 
@@ -32,18 +33,10 @@ fn readFrom(nodes: []const u8, allowed: std.os.linux.cpu_set_t) Cores {
         var path: [256]u8 = undefined;
         var text: [4096]u8 = undefined;
         const name = std.fmt.bufPrintSentinel(&path, "{s}/node{d}/cpulist", .{ nodes, node }, 0) catch return cores;
-        appendList(&cores, readFile(name, &text), allowed);
+        appendList(&cores, sysfs.read(name, &text), allowed);
     }
     for (0..max_cores) |core| if (isAllowed(allowed, @intCast(core))) cores.append(@intCast(core));
     return cores;
-}
-
-fn readFile(path: [*:0]const u8, buffer: []u8) []const u8 {
-    const fd = std.c.open(path, .{ .ACCMODE = .RDONLY, .CLOEXEC = true });
-    if (fd < 0) return "";
-    defer _ = std.c.close(fd);
-    const len = std.c.read(fd, buffer.ptr, buffer.len);
-    return buffer[0..@intCast(@max(0, len))];
 }
 
 /// A list in the kernel's form: `0-3,8,10-11`.

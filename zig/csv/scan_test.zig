@@ -84,7 +84,7 @@ const Fixture = struct {
             .spec = .{ .files = &.{}, .delimiter = ',', .width = width },
             .capacity = width,
             .reading = .as_spelled,
-            .mapping = .{ .base = fixture.bytes.ptr, .len = fixture.bytes.len, .files = &fixture.files },
+            .mapping = .{ .base = fixture.bytes.ptr, .files = &fixture.files, .range = &.{} },
             .dialect = .{ .delimiter = ',', .quote = '"', .trim = trim },
             .width = width,
             .key = key,

@@ -1,9 +1,17 @@
 //! Memory for partitions: anonymous up to a budget, behind it an unnamed temporary file. One per job, shared by workers.
 const std = @import("std");
 const posix = std.posix;
+const sysfs = @import("../sysfs.zig");
 
 pub const piece_bytes = 8 << 20;
 pub const Piece = []align(std.heap.page_size_min) u8;
+
+/// A piece is made ready this much at a time: what the kernel has just cleared is still in the second-level cache when it is
+/// written.
+pub const step_bytes = 256 * 1024;
+
+/// MADV_POPULATE_WRITE of linux/mman.h; std does not have it.
+const madv_populate_write = 23;
 
 pub const Error = error{ OutOfMemory, SpillFailed };
 
@@ -12,12 +20,18 @@ pub const Memory = struct {
     limit_bytes: u64,
     /// Where to spill; null: nowhere, the limit does not hold.
     directory: ?[*:0]const u8,
+    /// Small pages, asked for ahead of their use, instead of huge ones; see `reportsFreePages`.
+    small_pages: bool,
     used_bytes: std.atomic.Value(u64) = .init(0),
     spilled_bytes: std.atomic.Value(u64) = .init(0),
     lock: std.c.pthread_mutex_t = .{},
     fd: i32 = -1,
     /// errno of what failed when an allocation returned SpillFailed.
     errno: std.atomic.Value(i32) = .init(0),
+
+    pub fn init(limit_bytes: u64, directory: ?[*:0]const u8) Memory {
+        return .{ .limit_bytes = limit_bytes, .directory = directory, .small_pages = reportsFreePages("/sys/bus/virtio/devices") };
+    }
 
     pub fn deinit(memory: *Memory) void {
         if (memory.fd >= 0) _ = std.c.close(memory.fd);
@@ -30,8 +44,13 @@ pub const Memory = struct {
             return memory.spill(directory);
         };
         const piece = posix.mmap(null, piece_bytes, .{ .READ = true, .WRITE = true }, .{ .TYPE = .PRIVATE, .ANONYMOUS = true }, -1, 0) catch return error.OutOfMemory;
-        posix.madvise(piece.ptr, piece.len, posix.MADV.HUGEPAGE) catch {};
+        if (!memory.small_pages) posix.madvise(piece.ptr, piece.len, posix.MADV.HUGEPAGE) catch {};
         return piece;
+    }
+
+    /// Readies the next `step_bytes` of a piece for writing. Kernels before 5.14 refuse; then pages come one by one.
+    pub fn ready(memory: *const Memory, step: []align(std.heap.page_size_min) u8) void {
+        if (memory.small_pages) posix.madvise(step.ptr, step.len, madv_populate_write) catch {};
     }
 
     /// Space is reserved before it is mapped, so that a full disk is an error here and not a fault later.
@@ -78,3 +97,41 @@ pub const Memory = struct {
         return error.SpillFailed;
     }
 };
+
+const balloon_device = "0x0005\n";
+const page_reporting_feature = 5;
+
+/// Whether this is a virtual machine whose balloon hands freed pages back to the host (VIRTIO 1.2, 5.5.3,
+/// VIRTIO_BALLOON_F_PAGE_REPORTING). It does so with whole free blocks of huge pages: every fresh huge page is then one that
+/// the host has to find and clear again, which takes some ten times as long as what a huge page spares. Small pages come from
+/// what the guest still holds.
+fn reportsFreePages(devices: []const u8) bool {
+    for (0..64) |index| {
+        var path: [256]u8 = undefined;
+        var text: [128]u8 = undefined;
+        const device = std.fmt.bufPrintSentinel(&path, "{s}/virtio{d}/device", .{ devices, index }, 0) catch return false;
+        if (!std.mem.eql(u8, sysfs.read(device, &text), balloon_device)) continue;
+        const features = std.fmt.bufPrintSentinel(&path, "{s}/virtio{d}/features", .{ devices, index }, 0) catch return false;
+        const bits = sysfs.read(features, &text);
+        if (bits.len > page_reporting_feature and bits[page_reporting_feature] == '1') return true;
+    }
+    return false;
+}
+
+test "a balloon that reports free pages" {
+    const io = std.testing.io;
+    var tmp = std.testing.tmpDir(.{});
+    defer tmp.cleanup();
+    try tmp.dir.createDirPath(io, "virtio0");
+    try tmp.dir.createDirPath(io, "virtio3");
+    try tmp.dir.writeFile(io, .{ .sub_path = "virtio0/device", .data = "0x0002\n" });
+    try tmp.dir.writeFile(io, .{ .sub_path = "virtio0/features", .data = "1111111111\n" });
+    var path: [256]u8 = undefined;
+    const devices = try std.fmt.bufPrint(&path, ".zig-cache/tmp/{s}", .{tmp.sub_path});
+    try std.testing.expect(!reportsFreePages(devices));
+    try tmp.dir.writeFile(io, .{ .sub_path = "virtio3/device", .data = balloon_device });
+    try tmp.dir.writeFile(io, .{ .sub_path = "virtio3/features", .data = "0110010100\n" });
+    try std.testing.expect(reportsFreePages(devices));
+    try tmp.dir.writeFile(io, .{ .sub_path = "virtio3/features", .data = "0110000100\n" });
+    try std.testing.expect(!reportsFreePages(devices));
+}

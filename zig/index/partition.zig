@@ -41,7 +41,9 @@ pub const Partitions = struct {
     /// Behind the last entry of each partition; at a block's start when a new block is needed.
     cursors: []usize,
     pieces: std.ArrayList(memory_module.Piece) = .empty,
+    /// What is left of the last piece: ready to be written, and behind that not yet.
     free: []u8 = &.{},
+    unready: memory_module.Piece = &.{},
 
     /// `count` is a power of two up to 2^16.
     pub fn init(gpa: std.mem.Allocator, memory: *memory_module.Memory, count: usize) error{OutOfMemory}!Partitions {
@@ -69,7 +71,7 @@ pub const Partitions = struct {
     }
 
     fn newBlock(partitions: *Partitions, previous_end: usize) memory_module.Error!usize {
-        if (partitions.free.len == 0) try partitions.newPiece();
+        if (partitions.free.len == 0) try partitions.readyMore();
         const block = @intFromPtr(partitions.free.ptr);
         partitions.free = partitions.free[block_bytes..];
         @as(*Header, @ptrFromInt(block)).* = .{ .previous_end = previous_end, .high = partitions.high };
@@ -85,13 +87,21 @@ pub const Partitions = struct {
         };
     }
 
-    fn newPiece(partitions: *Partitions) memory_module.Error!void {
+    fn readyMore(partitions: *Partitions) memory_module.Error!void {
         @branchHint(.cold);
+        if (partitions.unready.len == 0) try partitions.newPiece();
+        const step = partitions.unready[0..memory_module.step_bytes];
+        partitions.unready = @alignCast(partitions.unready[memory_module.step_bytes..]);
+        partitions.memory.ready(step);
+        partitions.free = step;
+    }
+
+    fn newPiece(partitions: *Partitions) memory_module.Error!void {
         try partitions.pieces.ensureUnusedCapacity(partitions.gpa, 1);
         if (partitions.pieces.getLastOrNull()) |full| partitions.memory.retire(full);
         const piece = try partitions.memory.allocate();
         partitions.pieces.appendAssumeCapacity(piece);
-        partitions.free = piece;
+        partitions.unready = piece;
     }
 
     /// Gives the rows back before `deinit`.
@@ -100,6 +110,7 @@ pub const Partitions = struct {
         partitions.pieces.clearAndFree(partitions.gpa);
         @memset(partitions.cursors, 0);
         partitions.free = &.{};
+        partitions.unready = &.{};
         partitions.high = 0;
     }
 
@@ -173,21 +184,21 @@ fn expectAllBack(memory: *memory_module.Memory, rows: usize, step: u64) !void {
 }
 
 test "what was appended comes back, each row in its partition" {
-    var memory: memory_module.Memory = .{ .limit_bytes = 1 << 30, .directory = null };
+    var memory: memory_module.Memory = .init(1 << 30, null);
     defer memory.deinit();
     try expectAllBack(&memory, 1000, 1);
     try expectAllBack(&memory, 5000, 1 << 24);
 }
 
 test "the same from a temporary file" {
-    var memory: memory_module.Memory = .{ .limit_bytes = 0, .directory = "/dev/shm" };
+    var memory: memory_module.Memory = .init(0, "/dev/shm");
     defer memory.deinit();
     try expectAllBack(&memory, 2_400_000, 50);
     try std.testing.expect(memory.spilled_bytes.load(.monotonic) > memory_module.piece_bytes);
 }
 
 test "a directory that is not there is an error" {
-    var memory: memory_module.Memory = .{ .limit_bytes = 0, .directory = "/no/such/directory" };
+    var memory: memory_module.Memory = .init(0, "/no/such/directory");
     defer memory.deinit();
     try std.testing.expectError(error.SpillFailed, expectAllBack(&memory, 10, 1));
 }

@@ -354,7 +354,7 @@ fn foldSample(allocator: std.mem.Allocator, written: []const partition.Partition
         .spec = .{ .files = &.{}, .delimiter = ',', .width = 3 },
         .capacity = 3,
         .reading = .as_spelled,
-        .mapping = .{ .base = sample, .len = sample.len, .files = &files },
+        .mapping = .{ .base = sample, .files = &files, .range = &.{} },
         .dialect = .{ .delimiter = ',', .quote = '"' },
         .width = 3,
         .key = &.{0},
@@ -384,7 +384,7 @@ fn foldSample(allocator: std.mem.Allocator, written: []const partition.Partition
 }
 
 test "keys of one hash stay apart, and memory that runs out is reported" {
-    var memory: memory_module.Memory = .{ .limit_bytes = 1 << 30, .directory = null };
+    var memory: memory_module.Memory = .init(1 << 30, null);
     defer memory.deinit();
     var written = [_]partition.Partitions{ try .init(testing.allocator, &memory, 1), try .init(testing.allocator, &memory, 1) };
     defer for (&written) |*partitions| partitions.deinit();

@@ -8,6 +8,10 @@ const Control = @import("../control.zig").Control;
 /// How far behind the last byte of a file a vector load may read: the range always has a zero page there.
 pub const read_ahead_bytes = 4096;
 
+/// Files of this size start at a multiple of it: where the page cache holds a file in blocks that large, the kernel then
+/// maps a block as one huge page.
+const huge_page_bytes = 2 << 20;
+
 extern fn recon_guard_register(start: usize, len: usize, flag: *std.atomic.Value(u32)) bool;
 extern fn recon_guard_unregister(start: usize) void;
 
@@ -22,38 +26,45 @@ pub const File = struct {
 
 pub const Mapping = struct {
     base: [*]const u8,
-    len: usize,
     files: []File,
+    /// All that is reserved; `base` lies a little behind its start.
+    range: []align(std.heap.page_size_min) const u8,
 
     /// Maps every file of `spec`; the descriptors may be closed afterwards. Errors: the range or a file cannot be mapped.
     pub fn open(gpa: std.mem.Allocator, spec: []const abi.FileSpec, control: *Control) !Mapping {
         const page = std.heap.pageSize();
-        var len: usize = 0;
-        for (spec) |file| len += std.mem.alignForward(usize, @intCast(file.size), page) + page;
+        var len: usize = huge_page_bytes;
+        for (spec) |file| len = std.mem.alignForward(usize, placeFor(len, file.size) + @as(usize, @intCast(file.size)), page) + page;
 
         const files = try gpa.alloc(File, spec.len);
         errdefer gpa.free(files);
         const range = try posix.mmap(null, len, .{ .READ = true }, .{ .TYPE = .PRIVATE, .ANONYMOUS = true, .NORESERVE = true }, -1, 0);
         errdefer posix.munmap(range);
 
+        const base: [*]const u8 = @ptrFromInt(std.mem.alignForward(usize, @intFromPtr(range.ptr), huge_page_bytes));
         var at: usize = 0;
         for (spec, files) |file, *out| {
             const size: usize = @intCast(file.size);
+            at = placeFor(at, size);
             out.* = .{ .path = file.path, .begin = at, .first = at + file.start, .end = at + (file.end orelse file.size), .first_line = file.line };
             if (size != 0) {
-                const mapped = std.c.mmap(@ptrCast(@alignCast(@constCast(range.ptr + at))), size, .{ .READ = true }, .{ .TYPE = .SHARED, .FIXED = true }, file.fd, 0);
+                const mapped = std.c.mmap(@ptrCast(@alignCast(@constCast(base + at))), size, .{ .READ = true }, .{ .TYPE = .SHARED, .FIXED = true }, file.fd, 0);
                 if (mapped == std.c.MAP_FAILED) return error.CannotMap;
             }
-            at += std.mem.alignForward(usize, size, page) + page;
+            at = std.mem.alignForward(usize, at + size, page) + page;
         }
         if (!recon_guard_register(@intFromPtr(range.ptr), len, &control.vanished)) return error.CannotMap;
-        return .{ .base = range.ptr, .len = len, .files = files };
+        return .{ .base = base, .files = files, .range = range };
+    }
+
+    /// Where a file of `size` bytes starts when everything before `at` is taken.
+    fn placeFor(at: usize, size: u64) usize {
+        return if (size < huge_page_bytes) at else std.mem.alignForward(usize, at, huge_page_bytes);
     }
 
     pub fn close(mapping: *Mapping, gpa: std.mem.Allocator) void {
-        recon_guard_unregister(@intFromPtr(mapping.base));
-        const range: []align(std.heap.page_size_min) const u8 = @alignCast(mapping.base[0..mapping.len]);
-        posix.munmap(range);
+        recon_guard_unregister(@intFromPtr(mapping.range.ptr));
+        posix.munmap(mapping.range);
         gpa.free(mapping.files);
         mapping.* = undefined;
     }
