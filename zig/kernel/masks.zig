@@ -13,6 +13,18 @@ pub inline fn equal(block: Block, byte: u8) u64 {
     return @bitCast(block == @as(Block, @splat(byte)));
 }
 
+/// Half a block: for what is mostly shorter, and lies in fewer cache lines.
+pub const Half = @Vector(32, u8);
+
+/// `ptr[0..32]` must be readable.
+pub inline fn loadHalf(ptr: [*]const u8) Half {
+    return ptr[0..32].*;
+}
+
+pub inline fn equalHalf(half: Half, byte: u8) u32 {
+    return @bitCast(half == @as(Half, @splat(byte)));
+}
+
 /// Bits of bytes from `first` to `last`, both included.
 pub inline fn within(block: Block, first: u8, last: u8) u64 {
     return @bitCast(block -% @as(Block, @splat(first)) <= @as(Block, @splat(last - first)));

@@ -16,8 +16,9 @@ const Partitions = partition.Partitions;
 const Run = @import("side_by_side.zig").Run;
 
 const none: u32 = std.math.maxInt(u32);
-/// How many pairs ahead rows are asked for: enough to keep memory busy, few enough to stay in the first-level cache.
-const prefetch_distance = 24;
+/// How many pairs' rows are asked for at once, while the rows before are compared: together, so that the walks through page
+/// tables overlap; few enough to stay in the first-level cache.
+const prefetch_pairs = 16;
 
 pub const Error = error{ OutOfMemory, Cancelled };
 const Attempt = Error || error{HashCollision};
@@ -231,8 +232,9 @@ pub const Joiner = struct {
     fn comparePairs(joiner: *Joiner, comptime exact: bool) Attempt!void {
         const partners = joiner.partner.items[0..joiner.internal_len];
         const comparer = joiner.comparer;
+        joiner.prefetchPairs(0);
         for (partners, 0..) |partner, row| {
-            if (row + prefetch_distance < partners.len) joiner.prefetchPair(@intCast(row + prefetch_distance));
+            if (row % prefetch_pairs == 0) joiner.prefetchPairs(row + prefetch_pairs);
             if (partner == none) continue;
             if (row % 1024 == 0 and joiner.control.isCancelled()) return error.Cancelled;
             const internal = comparer.internal.refAt(joiner.entries.items[row].offset);
@@ -243,17 +245,25 @@ pub const Joiner = struct {
                 if (alone) try joiner.partial.match(internal, external);
                 continue;
             }
+            if (comparer.plainlyEqual(internal.offset, external.offset)) {
+                if (alone) try joiner.partial.compared(comparer, internal, external, 0);
+                continue;
+            }
             comparer.load(internal, external);
             if (!exact and !try comparer.sameKey(internal, external)) return error.HashCollision;
             if (alone) try joiner.partial.compared(comparer, internal, external, try comparer.compareValues(internal, external));
         }
     }
 
-    inline fn prefetchPair(joiner: *const Joiner, row: u32) void {
-        const partner = joiner.partner.items[row];
-        if (partner == none) return;
-        prefetchRow(joiner.comparer.internal.mapping.base + joiner.entries.items[row].offset);
-        prefetchRow(joiner.comparer.external.mapping.base + joiner.entries.items[partner].offset);
+    /// Asks for the rows of the pairs from internal row `first` on, which may lie behind the last.
+    inline fn prefetchPairs(joiner: *const Joiner, first: usize) void {
+        const partners = joiner.partner.items[0..joiner.internal_len];
+        for (@min(first, partners.len)..@min(first + prefetch_pairs, partners.len)) |row| {
+            const partner = partners[row];
+            if (partner == none) continue;
+            prefetchRow(joiner.comparer.internal.mapping.base + joiner.entries.items[row].offset);
+            prefetchRow(joiner.comparer.external.mapping.base + joiner.entries.items[partner].offset);
+        }
     }
 
     /// Two lines: most rows end in the second.

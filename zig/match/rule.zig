@@ -110,8 +110,18 @@ pub const Rule = struct {
         return rule.exactVerdict(gpa, tolerance, internal, external);
     }
 
+    /// Whether two values whose bytes differ are surely equal: both are plain decimals, read as they stand on both sides.
+    pub inline fn plainlyEqual(rule: *const Rule, internal: []const u8, external: []const u8) bool {
+        return switch (rule.type) {
+            .auto => decimal.equalPlain(internal, external),
+            .decimal => rule.same_format and rule.readings[0].number.isDefault() and decimal.equalPlain(internal, external),
+            .text, .timestamp, .date, .ratio => false,
+        };
+    }
+
     /// The usual case: two short plain decimals, and no bound or an amount.
     fn quickVerdict(tolerance: ?*const Tolerance, internal: []const u8, external: []const u8) ?Verdict {
+        if (decimal.equalPlain(internal, external)) return .equal_by_value;
         const left = decimal.Short.parse(internal) orelse return null;
         const right = decimal.Short.parse(external) orelse return null;
         if (left.equal(right)) return .equal_by_value;

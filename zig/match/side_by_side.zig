@@ -378,6 +378,7 @@ pub const Walker = struct {
     }
 
     fn comparePair(walker: *Walker, left: Row, right: Row) Error!void {
+        if (walker.comparer.plainlyEqual(left.start, right.start)) return walker.findings.compared(walker.comparer, left.ref(), right.ref(), 0);
         walker.comparer.load(left.ref(), right.ref());
         const differing = try walker.comparer.compareValues(left.ref(), right.ref());
         try walker.findings.compared(walker.comparer, left.ref(), right.ref(), differing);
