@@ -73,6 +73,16 @@ test("one ExecID twice: a conflict from one sender, two executions from two", as
   expect(await reconcile(two, "b.log", "b.log")).toMatchObject({ exitCode: 0, matched: 2 });
 });
 
+test("a fill that is sent again after a correction under its own ExecID is a repeat", async () => {
+  const correction = report("E1", { sequence: 2, price: "10.6", type: "G", more: "19=E1|" });
+  const files = { "a.csv": "exec_id,price\nE1,10.6\n", "b.log": report("E1") + correction + report("E1") + correction };
+  expect(await reconcile(files, "a.csv", "b.log", "--key", "exec_id")).toMatchObject({
+    exitCode: 0,
+    matched: 1,
+    external: { fix: { messages: 4, executions: 1, repeats: 2, corrections: 1, conflicts: 0 } },
+  });
+});
+
 test("numbers, dates and local times as the CSV side spells them", async () => {
   const rules =
     'key = ["exec_id"]\n[internal]\ndecimal = ","\nthousands = "."\ndate_format = "dd/MM/yyyy"\ntimezone = "Asia/Tokyo"\n';

@@ -104,9 +104,10 @@ pub const Executions = struct {
         return .fill;
     }
 
-    /// Whether an entry of the same identity was there: then it is a repeat of it or a conflict with it.
+    /// Whether entries of the same identity were there: then it is a repeat of one of them or a conflict with them.
     fn seenBefore(executions: *Executions, index: u32) Error!?Action {
         const entry = executions.entryAt(index);
+        var action: ?Action = null;
         var id = executions.by_own.get(entry.own) orelse none;
         while (id != none) : (id = executions.ids.items[id].previous) {
             const other = executions.ids.items[id].entry;
@@ -118,9 +119,9 @@ pub const Executions = struct {
             if (sameContent(mine, theirs)) return .repeat;
             // A bust or correction may carry the very ExecID that it refers to.
             if (entry.kind != .fill and equal(mine.get(17), mine.get(19)) and executions.entryAt(other).kind == .fill) continue;
-            return .conflict;
+            action = .conflict;
         }
-        return null;
+        return action;
     }
 
     fn applyChange(executions: *Executions, index: u32) Error!Action {
